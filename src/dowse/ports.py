@@ -1,0 +1,242 @@
+"""The four ports: what may be swapped, and what each one promises.
+
+Store, Embedder, Reranker and Expander are the only interfaces with more than one implementation.
+Everything else is a function. `engine.py` alone picks the concrete ones; the suite in
+tests/contract runs every store through the same behaviours.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from uuid import UUID
+
+from dowse.types import (
+    Collection,
+    Context,
+    Document,
+    DocumentInfo,
+    Draft,
+    Finding,
+    Fingerprint,
+    Known,
+    LedgerEntry,
+    ModelIdentity,
+    Passage,
+    Ranked,
+    Ref,
+    Scope,
+    StoreStats,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector: TypeAlias = NDArray[np.float32]
+    """One unit-length row, or a matrix of them: numpy is imported only where vectors are."""
+
+
+class Snapshot(Protocol):
+    """One unchanging view of a store: everything read from it belongs together.
+
+    A snapshot shows each document in its old version or its new one, never in neither and never
+    half. It never writes and never waits for a writer.
+    """
+
+    notes: tuple[str, ...]
+    """What the reader should know: a derived index that lags or is damaged, in plain sentences."""
+
+    def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
+        """The k chunks in scope that BM25 ranks best for any of the analysed terms, ties by ref.
+
+        Fewer than k only where fewer match. Terms come from `text.analyse`, as does what was indexed.
+        """
+        ...
+
+    def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
+        """The BM25 scores of just these chunks; 0 for those without any of the terms."""
+        ...
+
+    def nearest(self, model: ModelIdentity, vector: "Vector", k: int, scope: Scope) -> Ranked:
+        """The k chunks in scope whose vectors have the highest cosine with this one, ties by ref."""
+        ...
+
+    def cosines(self, model: ModelIdentity, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
+        """The cosines of just these chunks; those without a vector are left out."""
+        ...
+
+    def model(self) -> ModelIdentity | None:
+        """The model whose vectors the store holds; None while there are none."""
+        ...
+
+    def passages(self, refs: Sequence[Ref]) -> list[Passage]:
+        """The chunks behind these refs with their documents, in the order asked; unknown refs are left out."""
+        ...
+
+    def collections(self) -> tuple[Collection, ...]:
+        """All collections, by name."""
+        ...
+
+    def contexts(self) -> tuple[Context, ...]:
+        """All contexts: the general ones first, then by collection and prefix."""
+        ...
+
+    def documents(
+        self, collection: str | None = None, *, prefix: str = "", limit: int | None = None, offset: int = 0
+    ) -> list[DocumentInfo]:
+        """Documents by collection and path; `prefix` is a string prefix of the path."""
+        ...
+
+    def document(self, document: UUID) -> Document | None:
+        """The whole document, or None."""
+        ...
+
+    def find(self, name: str, by: Literal["path", "suffix", "hash"]) -> list[DocumentInfo]:
+        """Documents by `collection/path` exactly, by the end of it from a slash on, or by the start of their hash."""
+        ...
+
+    def ledger(self, collection: str | None = None) -> list[LedgerEntry]:
+        """What is not indexed and why, by collection and path."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """Totals for status."""
+        ...
+
+
+class Store(Protocol):
+    """What is remembered. Writes are serialised across processes; each call is one transaction.
+
+    A write that returns is durable. A write that raises has changed nothing that a snapshot can see.
+    """
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Open a view of the latest commit; close it soon, it holds resources back."""
+        ...
+
+    def put_collection(self, collection: Collection) -> None:
+        """Create the collection, or replace the settings of the one with this name."""
+        ...
+
+    def rename_collection(self, name: str, new_name: str) -> None:
+        """Rename; documents keep their ids. ConflictError when the new name is taken."""
+        ...
+
+    def drop_collection(self, name: str) -> int:
+        """Remove the collection with its documents, ledger and contexts; returns how many documents."""
+        ...
+
+    def put_context(self, context: Context) -> None:
+        """Attach or replace the text at this collection and prefix."""
+        ...
+
+    def drop_context(self, collection: str | None, prefix: str) -> bool:
+        """Remove it; False when there was none."""
+        ...
+
+    def fingerprints(self, collection: str) -> Mapping[str, Known]:
+        """What is known of every path of the collection: documents and ledger entries."""
+        ...
+
+    def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
+        """Which of these (content hash, recipe) pairs the store has content for, deleted ones included.
+
+        Each comes with the title that the content itself gives.
+        """
+        ...
+
+    def put(self, drafts: Sequence[Draft]) -> None:
+        """Add or replace documents, all or none; each is searchable by words when this returns.
+
+        A draft whose id the store has moves that document to the draft's path. Else, where the path is
+        taken, the document that has it is replaced and keeps its id. Putting a path clears its ledger entry.
+        """
+        ...
+
+    def restat(self, collection: str, fingerprints: Mapping[str, Fingerprint]) -> None:
+        """Remember new fingerprints of documents and ledger entries whose content did not change."""
+        ...
+
+    def record(self, entries: Sequence[LedgerEntry]) -> None:
+        """Remember why these paths are not indexed; a document that had the path stays as it is."""
+        ...
+
+    def delete(self, documents: Sequence[UUID], *, exclude: bool = False) -> int:
+        """Remove documents; `exclude` leaves a ledger entry for walked ones so that they stay away."""
+        ...
+
+    def forget(self, collection: str, paths: Sequence[str]) -> None:
+        """Drop the ledger entries of these paths."""
+        ...
+
+    def unembedded(self, model: ModelIdentity, limit: int) -> list[tuple[bytes, str]]:
+        """Up to `limit` (key, text to embed) of live chunks without a vector of this model, shortest first.
+
+        Equal texts share one key, so copies, moves and unchanged passages are never embedded twice.
+        """
+        ...
+
+    def count_unembedded(self, model: ModelIdentity) -> int:
+        """How many keys `unembedded` would return without a limit."""
+        ...
+
+    def put_vectors(self, model: ModelIdentity, vectors: Sequence[tuple[bytes, "Vector"]]) -> None:
+        """Remember the vectors of these keys. ModelMismatchError when the index holds another model's."""
+        ...
+
+    def drop_vectors(self) -> None:
+        """Forget every vector, so that another model can make them anew."""
+        ...
+
+    def cleanup(self, older_than_ms: int) -> int:
+        """Free content and vectors that no document has used for this long; returns bytes freed on disk."""
+        ...
+
+    def check(self, *, deep: bool = False) -> list[Finding]:
+        """Examine the store; `deep` compares every derived entry with the truth."""
+        ...
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """Make everything derived anew from the truth."""
+        ...
+
+    def close(self) -> None:
+        """Release files; the store cannot be used afterwards."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Made without loading weights; the first call loads them."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which vectors these are; known without loading anything."""
+        ...
+
+    def embed_query(self, text: str) -> "Vector":
+        """The vector of a question, shape (dims,)."""
+        ...
+
+    def embed_passages(self, texts: Sequence[str]) -> "Vector":
+        """The vectors of these passages, shape (len(texts), dims); too long ones are cut, not refused."""
+        ...
+
+    def close(self) -> None:
+        """Stop workers and free the weights."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads a question and passages together and says how well each one answers."""
+
+    def rerank(self, query: str, passages: Sequence[str]) -> Sequence[float]:
+        """One score in [0, 1] per passage, in their order."""
+        ...
+
+
+class Expander(Protocol):
+    """Turns a question into further questions worth asking."""
+
+    def expand(self, query: str, intent: str = "") -> Sequence[tuple[Literal["lex", "vec", "hyde"], str]]:
+        """Typed sub-queries, the strongest first, without the question itself."""
+        ...
