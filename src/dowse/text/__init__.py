@@ -1,0 +1,1 @@
+"""How is text cut into words and tokens? One answer, shared by indexing, queries, chunking and budgets."""

@@ -1,0 +1,273 @@
+"""How text becomes the terms of the lexical index: one analyser for documents and for queries.
+
+A raw token is a run of characters between white space and brackets, quotes and the like; what connects
+words, as in `src/lib/i18n.ts`, stays inside. It becomes its parts, two or three neighbours joined, and the
+whole, so that `getUserName` is found by `name`, `username` and `get_user_name`. Case, width and accents
+are folded and words are stemmed. Scripts that put no spaces between words become overlapping pairs.
+
+Terms hold no white space and at most MAX_TERM characters. No term reaches across a line, so the terms of
+two lines are those of the first and then those of the second.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import add
+from threading import Lock
+
+import Stemmer
+
+__all__ = [
+    "ANALYSER",
+    "MAX_QUERY_CHARACTERS",
+    "MAX_QUERY_TERMS",
+    "MAX_TERM",
+    "STOP_WORDS",
+    "analyse",
+    "query_terms",
+]
+
+ANALYSER = "dowse-1/snowball-" + ".".join(Stemmer.version().split(".")[:2])
+"""Names the rules behind the terms; an index made by others must be made anew before it is searched."""
+
+MAX_TERM = 64
+"""Longer words are cut into pieces of this length, a document's and a query's alike."""
+MAX_QUERY_CHARACTERS = 8_192
+"""What follows in a longer query is not read."""
+MAX_QUERY_TERMS = 256
+"""Terms beyond these, in the order of the text, are dropped from a query."""
+
+_SAYING_LITTLE = (
+    "a about above after again against all am an and any are as at be because been before being below between "
+    "both but by ca can did do does doing down during each few for from further had has have having he her here "
+    "hers herself him himself his how i if in into is it its itself just me more most my myself no nor not now "
+    "of off on once only or other our ours ourselves out over own same she should so some such than that the "
+    "their theirs them themselves then there these they this those through to too under until up very was we "
+    "were what when where which while who whom why will with wo would you your yours yourself yourselves"
+)
+STOP_WORDS = frozenset(_SAYING_LITTLE.split())
+"""Indexed like any other word, so that "The Who" is found, but left out of queries that have other words."""
+
+_MAX_JOINABLE = 256
+"""A longer raw token is data, not a name: its parts are not joined."""
+_MAX_CJK_WORD = 8
+"""A longer run of one script is a clause, not a word: its pairs are enough."""
+_MAX_REMEMBERED = 48
+_MAX_MEMORY = 65_536
+
+_APART = r"\x00-/:-@\[-^`{-\x7f"
+"""ASCII without letters, digits and `_`; beyond ASCII, folding finds what is punctuation."""
+_RAW = re.compile(
+    rf"[^\x00-\-/:-@\[-^`{{-\x7f][^{_APART}]*+"  # a word character, or the dot of `.net`
+    rf"(?:(?:::|[./:'@&\\-])[^{_APART}]++)*+"
+    r"(?:\+\+|\#(?!\w))?"  # `c++`, `c#`
+)
+_BETWEEN_PARTS = re.compile(f"[{_APART}_]+")
+_CAMEL = re.compile(
+    "(?<=[a-z])(?=[A-Z])"  # getUser
+    "|(?<=[0-9])(?=[A-Z][a-z])"  # base64Encode, but not 3D
+    "|(?<=^[vV])(?=[0-9])"  # v1.2, but not i18n
+    "|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))"  # HTTPServer, but not URLs
+)
+_CONTRACTION = re.compile("(?:n't|'(?:s|t|d|m|re|ve|ll))$", re.IGNORECASE)
+_NUMBERED = re.compile("([a-z]{3,})([0-9]+)")
+
+_STEMMED_SCRIPTS = {
+    "CYRILLIC": "russian",
+    "GREEK": "greek",
+    "ARABIC": "arabic",
+    "DEVANAGARI": "hindi",
+    "TAMIL": "tamil",
+}
+_stemmers = {"": Stemmer.Stemmer("english", 0)}
+_stemming = Lock()  # a stemmer has state: one thread at a time
+
+
+def analyse(text: str) -> list[str]:
+    """The index terms of a text, in its order, with repetitions."""
+    return list(chain.from_iterable(map(_memory.__getitem__, _RAW.findall(text))))
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms to search for: each once, without stop words unless there is nothing else."""
+    terms = dict.fromkeys(analyse(text[:MAX_QUERY_CHARACTERS]))
+    telling = [term for term in terms if term not in STOP_WORDS]
+    return (telling or list(terms))[:MAX_QUERY_TERMS]
+
+
+class _Memory(dict[str, tuple[str, ...]]):
+    """The terms of the raw tokens met lately: running text repeats few words."""
+
+    def __missing__(self, raw: str) -> tuple[str, ...]:
+        terms = tuple(_terms_of_name(raw) if raw.isascii() else _terms_of_any_script(raw))
+        if len(raw) <= _MAX_REMEMBERED:
+            if len(self) >= _MAX_MEMORY:
+                self.clear()
+            self[raw] = terms
+        return terms
+
+
+_memory = _Memory()
+
+
+def _terms_of_name(raw: str) -> Iterator[str]:
+    """The parts of a word or identifier, then what they make together."""
+    if raw.isalpha() and raw[1:].islower() and len(raw) <= MAX_TERM:  # most words; the rest would agree
+        yield _stem(raw.casefold())
+        return
+    parts = _parts(_CONTRACTION.sub("", raw) if "'" in raw else raw)
+    if not parts:
+        return
+    for part in parts:
+        yield _stem(part)
+        if numbered := _NUMBERED.fullmatch(part):
+            yield _stem(numbered[1])
+            yield numbered[2]
+    if len(parts) > 1 and len(raw) <= _MAX_JOINABLE:
+        names = [_joined(parts[at : at + n]) for n in {2, 3, len(parts)} for at in range(len(parts) - n + 1)]
+        yield from (_stem(name) for name in names if len(name) <= MAX_TERM)
+    if raw[0] == "." and not _BETWEEN_PARTS.match(raw, 1):
+        yield f".{parts[0]}"[:MAX_TERM]
+    if raw[-1] in "+#":
+        yield parts[-1][: MAX_TERM - 2] + ("#" if raw[-1] == "#" else "++")
+
+
+def _parts(name: str) -> list[str]:
+    """What an identifier is made of, case folded: cut at punctuation, `_` and camelCase."""
+    parts: list[str] = []
+    for piece in _BETWEEN_PARTS.split(name):
+        if len(piece) > MAX_TERM:
+            folded = piece.casefold()
+            parts += [folded[at : at + MAX_TERM] for at in range(0, len(folded), MAX_TERM)]
+        elif piece:
+            parts += [part.casefold()[:MAX_TERM] for part in _CAMEL.split(piece)]
+    return parts
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """The parts as one word; a dot keeps numbers apart, so that 1.23 is not 12.3."""
+    name = parts[0]
+    for part in parts[1:]:
+        name += f".{part}" if name[-1].isdigit() and part[0].isdigit() else part
+    return name
+
+
+def _stem(word: str) -> str:
+    """The stem of a word in the main language of its script; stop words stay as they are."""
+    if word in STOP_WORDS:
+        return word
+    script = "" if word.isascii() else unicodedata.name(word[0], "").partition(" ")[0]
+    language = _STEMMED_SCRIPTS.get(script, "")
+    with _stemming:
+        if language not in _stemmers:
+            _stemmers[language] = Stemmer.Stemmer(language, 0)
+        return _stemmers[language].stemWord(word) or word
+
+
+def _terms_of_any_script(raw: str) -> list[str]:
+    """Fold what has more than one spelling, then treat each stretch of one kind in its way."""
+    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", raw))
+    text = unicodedata.normalize("NFC", decomposed.translate(_folding))
+    kinds = "w" * len(text) if text.isascii() else text.translate(_kinds)
+    terms: list[str] = []
+    for stretch in _STRETCH.finditer(kinds):
+        start, end = stretch.span()
+        if kinds[start] in "HGJK":
+            terms += _terms_of_cjk(text[start:end], stretch[0])
+        elif kinds[start] in "tm":
+            terms += _terms_of_unspaced(text[start:end], stretch[0])
+        elif kinds[start] == "s":
+            terms.append(text[start])
+        else:
+            for name in _RAW.findall(text, start, end):
+                terms += _terms_of_name(name)
+    return terms
+
+
+def _terms_of_cjk(run: str, kinds: str) -> list[str]:
+    """Pairs of neighbours, single Han and Hangul characters, and whole runs of one script that may be words."""
+    if len(run) == 1:
+        return [run]
+    terms = [character for character, kind in zip(run, kinds, strict=True) if kind in "HG"]
+    terms += map(add, run, run[1:])
+    terms += [run[word.start() : word.end()] for word in _CJK_WORD.finditer(kinds)]
+    return terms
+
+
+def _terms_of_unspaced(run: str, kinds: str) -> list[str]:
+    """Pairs of neighbouring letters with the vowels and tones that they carry."""
+    letters = [run[letter.start() : letter.end()][: MAX_TERM // 2] for letter in _LETTER.finditer(kinds)]
+    return letters if len(letters) == 1 else list(map(add, letters, letters[1:]))
+
+
+class _Folding(dict[int, str]):
+    """What a decomposed character counts as: itself without accent, a space for punctuation, or nothing."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category in {"Cf", "Me"} or (category == "Mn" and _within(code, _OPTIONAL_MARKS)):
+            folded = ""
+        elif category[0] in "PZ" and not character.isascii():
+            folded = " "
+        else:
+            folded = character
+        return self.setdefault(code, folded)
+
+
+class _Kinds(dict[int, str]):
+    """One letter for each character: a script below, `w` in words, `m` a mark, `s` a symbol, or a space."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        kind = " "
+        if character.isascii():
+            kind = "w"
+        elif category[0] in "LMN":
+            kind = next((kind for first, last, kind in _UNSPACED if first <= code <= last), "w")
+            if kind == "t" and category[0] == "M":
+                kind = "m"
+        elif category in {"Sc", "Sm", "So"} and not _within(code, _BOX_DRAWING):
+            kind = "s"
+        return self.setdefault(code, kind)
+
+
+def _within(code: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+_OPTIONAL_MARKS = (
+    (0x0300, 0x036F),  # accents of Latin, Greek and Cyrillic
+    (0x0591, 0x05C7),  # Hebrew points
+    (0x064B, 0x0670),  # Arabic vowels and hamza
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xE0100, 0xE01EF),
+)
+_BOX_DRAWING = ((0x2500, 0x259F),)
+_UNSPACED = (
+    (0x0E00, 0x0EFF, "t"),  # Thai, Lao
+    (0x1000, 0x109F, "t"),  # Myanmar
+    (0x1100, 0x11FF, "G"),  # Hangul letters
+    (0x1780, 0x17FF, "t"),  # Khmer
+    (0x3005, 0x3007, "H"),  # signs used like Han
+    (0x3041, 0x309F, "J"),  # hiragana
+    (0x30A0, 0x30FF, "K"),  # katakana
+    (0x3105, 0x312F, "J"),  # bopomofo
+    (0x31F0, 0x31FF, "K"),
+    (0x3400, 0x9FFF, "H"),
+    (0xAC00, 0xD7A3, "G"),  # Hangul syllables
+    (0xF900, 0xFAFF, "H"),
+    (0x20000, 0x3FFFF, "H"),
+)
+_LETTERS = (
+    "\u2018:' \u2019:' \u02bc:' \u2010:- \u2011:- \u2044:/ \u0640: "
+    "ø:o Ø:O ł:l Ł:L đ:d Đ:D ð:d Ð:D þ:th Þ:TH ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE \u0131:i"
+)
+"""What Unicode does not decompose, with what people type for it."""
+_folding = _Folding({ord(letter): typed for letter, _, typed in (pair.partition(":") for pair in _LETTERS.split())})
+_kinds = _Kinds()
+_STRETCH = re.compile("[HGJK]+|[tm]+|s|w+")
+_CJK_WORD = re.compile("|".join(f"(?<!{kind}){kind}{{3,{_MAX_CJK_WORD}}}(?!{kind})" for kind in "HGJK"))
+_LETTER = re.compile("tm*|m+")

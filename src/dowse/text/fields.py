@@ -1,0 +1,76 @@
+"""What the lexical index holds of a chunk, and what each field is worth.
+
+A chunk is too small to be judged alone: a question's words are often spread over its section. So a row
+holds the chunk's own words in `body` and, in `around`, the same with the words next to it: BM25 over both
+ranks documents about as well as BM25 over whole documents, and passages better than BM25 over
+passages. Every field starts with the title and the headings above the chunk. Any store that scores with
+these fields, boosts and constants ranks alike.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+from types import MappingProxyType
+
+from dowse.text.analyse import analyse
+from dowse.types import Chunk
+
+__all__ = ["AROUND", "BOOSTS", "K1", "B", "ceiling", "idf", "lexical_rows"]
+
+BOOSTS: Mapping[str, float] = MappingProxyType({"body": 0.5, "around": 0.5, "title": 0.3, "path": 0.3})
+"""The weight of each field's BM25. A higher one for paths buries verbatim sentences below files so named."""
+
+K1 = 1.2
+B = 0.75
+"""The constants of BM25; tantivy's are fixed to these."""
+
+AROUND = 100
+"""How many terms before and after a chunk its `around` holds."""
+
+
+def lexical_rows(title: str, path: str, chunks: Sequence[Chunk]) -> list[dict[str, list[str]]]:
+    """The terms of each field for each chunk of one document, in the order of the chunks."""
+    path_terms = analyse(path)
+    heads: dict[tuple[str, ...], list[str]] = {}
+    own = [analyse(chunk.text) for chunk in chunks]
+    rows = []
+    for at, chunk in enumerate(chunks):
+        head = heads.get(chunk.headings)
+        if head is None:
+            head = heads[chunk.headings] = _head(title, chunk.headings)
+        before = _gather(own[i][::-1] for i in range(at - 1, -1, -1))[::-1]
+        after = _gather(own[i] for i in range(at + 1, len(own)))
+        rows.append(
+            {
+                "body": head + own[at],
+                "around": head + before + own[at] + after,
+                "title": head,
+                "path": path_terms,
+            }
+        )
+    return rows
+
+
+def idf(documents: int, containing: int) -> float:
+    """How much a term tells that `containing` of all `documents` rows hold in a field."""
+    return log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+def ceiling(idfs: Mapping[str, Iterable[float]]) -> float:
+    """The most that any row could score, from the idf of each query term that a field knows, by field."""
+    return sum(BOOSTS[field] * (K1 + 1) * sum(values) for field, values in idfs.items())
+
+
+def _head(title: str, headings: Sequence[str]) -> list[str]:
+    """The terms of the title and the headings; a title that is the first heading counts once."""
+    names = [*headings] if headings and headings[0] == title else [title, *headings]
+    return [term for name in names for term in analyse(name)]
+
+
+def _gather(pieces: Iterable[list[str]]) -> list[str]:
+    """The first AROUND terms of these pieces."""
+    terms: list[str] = []
+    for piece in pieces:
+        terms += piece[: AROUND - len(terms)]
+        if len(terms) >= AROUND:
+            break
+    return terms
