@@ -1,0 +1,1 @@
+"""What do we remember, and where is it? Implementations of `ports.Store`."""

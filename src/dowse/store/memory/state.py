@@ -1,0 +1,84 @@
+"""Everything that a memory store knows at one moment."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TypeAlias
+from uuid import UUID
+
+from dowse.text.passage import embedding_text
+from dowse.types import Chunk, Collection, Content, Context, DocumentInfo, LedgerEntry, ModelIdentity, Passage, Ref
+
+ContentKey: TypeAlias = tuple[str, str]
+"""Content hash and recipe."""
+Place: TypeAlias = tuple[str, str]
+"""Collection and path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One live document: its info, the content it shows, and the ref of its first chunk."""
+
+    info: DocumentInfo
+    content: ContentKey
+    first_ref: int
+
+
+@dataclass(slots=True)
+class State:
+    """The dictionaries of a store. Their values are immutable, so a copy of the dictionaries is a copy of all."""
+
+    collections: dict[str, Collection] = field(default_factory=dict)
+    contexts: dict[tuple[str | None, str], Context] = field(default_factory=dict)
+    documents: dict[UUID, Entry] = field(default_factory=dict)
+    contents: dict[ContentKey, Content] = field(default_factory=dict)
+    unused_since: dict[ContentKey, int] = field(default_factory=dict)
+    """When the last document of a content went away, for contents that no document shows."""
+    ledger: dict[Place, LedgerEntry] = field(default_factory=dict)
+    vectors: dict[bytes, tuple[float, ...]] = field(default_factory=dict)
+    model: ModelIdentity | None = None
+    """Whose vectors these are; None while there are none."""
+    next_ref: int = 1
+
+    def copy(self) -> "State":
+        """An independent state that starts out equal."""
+        return State(
+            collections=dict(self.collections),
+            contexts=dict(self.contexts),
+            documents=dict(self.documents),
+            contents=dict(self.contents),
+            unused_since=dict(self.unused_since),
+            ledger=dict(self.ledger),
+            vectors=dict(self.vectors),
+            model=self.model,
+            next_ref=self.next_ref,
+        )
+
+    def at(self, place: Place) -> Entry | None:
+        """The document that has this collection and path."""
+        for entry in self.documents.values():
+            if (entry.info.collection, entry.info.path) == place:
+                return entry
+        return None
+
+    def passages(self) -> Iterator[Passage]:
+        """Every chunk of every live document."""
+        for entry in self.documents.values():
+            for ordinal, chunk in enumerate(self.contents[entry.content].chunks):
+                yield Passage(Ref(entry.first_ref + ordinal), entry.info, chunk, ordinal)
+
+
+def embeddable(content: Content) -> dict[bytes, str]:
+    """The texts to embed of one content, by their keys: equal texts have one key."""
+    texts = [embedding_text(content.title, chunk.headings, chunk.text) for chunk in content.chunks]
+    return {vector_key(text): text for text in texts}
+
+
+def chunk_key(content: Content, chunk: Chunk) -> bytes:
+    """The key under which the vector of this chunk is kept."""
+    return vector_key(embedding_text(content.title, chunk.headings, chunk.text))
+
+
+def vector_key(text: str) -> bytes:
+    """The first 16 bytes of the sha256 of what is embedded."""
+    return sha256(text.encode()).digest()[:16]

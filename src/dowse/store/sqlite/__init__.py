@@ -1,0 +1,18 @@
+"""The embedded store: SQLite holds the truth; tantivy and memory-mapped vectors are derived from it.
+
+    store.py      the Store port: reads open snapshots, writes run one at a time
+    snapshot.py   the Snapshot port: one SQLite transaction with the matching derived indexes
+    writing.py    the writer's transaction: lock, recover, change, publish
+    care.py       check, rebuild, cleanup
+    database.py   connections, migrations, and SQLite's errors in our words
+    lexical.py    the tantivy index
+    vectors.py    the memory-mapped vector files
+    lock.py       one writer across processes
+    rows.py       the mapping between rows and nouns
+
+Files of an index: `dowse.db` (with SQLite's `-wal` and `-shm`), `lexical-N/`, `vectors-N.*`, `writer.lock`.
+"""
+
+from dowse.store.sqlite.store import SqliteStore
+
+__all__ = ["SqliteStore"]

@@ -1,0 +1,287 @@
+"""Connections to the SQLite file, its numbered migrations, and SQLite's errors in our words."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dowse.errors import (
+    DowseError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreLockedError,
+    StoreVersionError,
+)
+
+APPLICATION_ID = 0x446F7773  # "Dows": marks the file as ours
+
+# Append only. The number of a migration is its place in this tuple, kept in `user_version`.
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+    INSERT INTO meta VALUES ('seq', 0), ('version', 0);
+
+    CREATE TABLE collections (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        root TEXT,
+        pattern TEXT NOT NULL,
+        included INTEGER NOT NULL,
+        description TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL
+    );
+
+    CREATE TABLE contexts (
+        collection INTEGER REFERENCES collections (id) ON DELETE CASCADE,
+        prefix TEXT NOT NULL,
+        text TEXT NOT NULL
+    );
+    CREATE UNIQUE INDEX contexts_place ON contexts (ifnull(collection, 0), prefix);
+
+    -- What extraction and chunking made of some bytes. Shared by every document with the same bytes.
+    CREATE TABLE contents (
+        id INTEGER PRIMARY KEY,
+        hash TEXT NOT NULL,
+        recipe TEXT NOT NULL,
+        title TEXT,
+        metadata TEXT NOT NULL,
+        text BLOB NOT NULL,            -- UTF-8, so that chunks are cut by byte offsets
+        lines INTEGER NOT NULL,
+        chunks INTEGER NOT NULL,
+        missing INTEGER NOT NULL,      -- how many of its chunks have no vector
+        released_at INTEGER,           -- since when no document uses it
+        UNIQUE (hash, recipe)
+    );
+    CREATE INDEX contents_missing ON contents (id) WHERE missing > 0;
+
+    CREATE TABLE chunks (
+        content INTEGER NOT NULL REFERENCES contents (id) ON DELETE CASCADE,
+        ordinal INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        "end" INTEGER NOT NULL,
+        first_byte INTEGER NOT NULL,
+        last_byte INTEGER NOT NULL,
+        first_line INTEGER NOT NULL,
+        last_line INTEGER NOT NULL,
+        tokens INTEGER NOT NULL,
+        page INTEGER,
+        headings TEXT NOT NULL,
+        key BLOB NOT NULL,             -- hash of the text that is embedded
+        length INTEGER NOT NULL,       -- of that text, in characters
+        PRIMARY KEY (content, ordinal)
+    ) WITHOUT ROWID;
+    CREATE INDEX chunks_key ON chunks (key);
+
+    CREATE TABLE documents (
+        id INTEGER PRIMARY KEY,
+        uuid BLOB NOT NULL UNIQUE,
+        collection INTEGER NOT NULL REFERENCES collections (id),
+        path TEXT NOT NULL,
+        uri TEXT NOT NULL,
+        title TEXT NOT NULL,
+        content INTEGER NOT NULL REFERENCES contents (id),
+        version INTEGER NOT NULL UNIQUE,  -- new on every change; what tantivy's entries carry
+        seq INTEGER NOT NULL,             -- the change that made this version live
+        media_type TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        read_ns INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        updated_at INTEGER NOT NULL,
+        UNIQUE (collection, path)
+    );
+    CREATE INDEX documents_content ON documents (content);
+    CREATE INDEX documents_seq ON documents (seq);
+
+    -- Paths that are not documents, and why.
+    CREATE TABLE ledger (
+        collection INTEGER NOT NULL REFERENCES collections (id) ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        state TEXT NOT NULL,
+        code TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        hint TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        read_ns INTEGER NOT NULL,
+        PRIMARY KEY (collection, path)
+    ) WITHOUT ROWID;
+
+    CREATE TABLE models (
+        id INTEGER PRIMARY KEY,
+        identity TEXT NOT NULL UNIQUE,
+        dims INTEGER NOT NULL,
+        generation INTEGER NOT NULL,   -- which vector files
+        rows INTEGER NOT NULL          -- how many rows of them count
+    );
+    CREATE TABLE vectors (
+        id INTEGER PRIMARY KEY,
+        model INTEGER NOT NULL REFERENCES models (id) ON DELETE CASCADE,
+        row INTEGER NOT NULL,
+        key BLOB NOT NULL,
+        vector BLOB NOT NULL,          -- float32, little endian, unit length
+        UNIQUE (model, key),
+        UNIQUE (model, row)
+    );
+
+    -- Versions that are dead but may still stand in tantivy.
+    CREATE TABLE tombstones (version INTEGER PRIMARY KEY);
+    -- Which tantivy commit (opstamp) each change relies on.
+    CREATE TABLE lexical_commits (seq INTEGER PRIMARY KEY, opstamp INTEGER NOT NULL);
+    """,
+)
+
+_BUSY_SECONDS = 10.0
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Open or create the database for writing, migrated to this version."""
+    new = not path.exists()
+    if new:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        _check_owner(connection, path)
+        _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Open the database for reading only; where there is none, an empty one in memory."""
+    if not path.exists():
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        _migrate(connection)
+        return connection
+    connection = _connect_read_only(path)
+    try:
+        version = _check_owner(connection, path)
+        if version < len(MIGRATIONS):
+            raise StoreVersionError(
+                f"The index {path.parent} has the layout of an earlier version of Dowse.",
+                hint="Any command that writes brings it up to date: dowse update",
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    uri = path.resolve().as_uri()
+    for suffix in ("?mode=ro", "?immutable=1"):
+        connection = sqlite3.connect(
+            uri + suffix, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
+        )
+        try:
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            # A directory that we may not write to has no place for the shared memory of the log. When the
+            # log is empty too, nobody is writing, and the file can be read as it lies there.
+            log = path.with_name(path.name + "-wal")
+            if suffix == "?mode=ro" and not (log.exists() and log.stat().st_size):
+                continue
+            raise
+        return connection
+    raise StoreError(f"The index {path.parent} cannot be opened.")
+
+
+def _check_owner(connection: sqlite3.Connection, path: Path) -> int:
+    """Refuse what is not ours or newer than us; returns the schema version."""
+    owner = connection.execute("PRAGMA application_id").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    if tables and owner != APPLICATION_ID:
+        raise StoreCorruptError(
+            f"{path} is a database, but not a Dowse index.", hint="Choose another place with --index NAME|PATH."
+        )
+    if version > len(MIGRATIONS):
+        raise StoreVersionError(
+            f"The index {path.parent} was written by a newer Dowse (layout {version}; here {len(MIGRATIONS)}).",
+            hint="Upgrade Dowse, or choose another index with --index NAME|PATH.",
+        )
+    return version
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    for number in range(version, len(MIGRATIONS)):
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {MIGRATIONS[number]}"
+            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {number + 1}; COMMIT;"
+        )
+
+
+_SAYINGS: tuple[tuple[str, type[DowseError], str, str], ...] = (
+    ("full", StoreFullError, "The disk that holds the index {place} is full.", "Free some space; nothing is lost."),
+    (
+        "readonly",
+        StoreFullError,
+        "The index {place} may not be written to.",
+        "Check the permissions of that directory, or choose another with --index.",
+    ),
+    (
+        "unable to open",
+        StoreError,
+        "The index {place} cannot be opened.",
+        "Check that the directory exists and that you may read it.",
+    ),
+    ("locked", StoreLockedError, "The index {place} is busy.", "Try again in a moment."),
+    (
+        "not a database",
+        StoreCorruptError,
+        "The file {place}/dowse.db is not a Dowse index.",
+        "Choose another place with --index, or move that file away.",
+    ),
+    (
+        "malformed",
+        StoreCorruptError,
+        "The index {place} is damaged.",
+        "Examine it with `dowse doctor --deep`; if it cannot be mended, move it away and index again.",
+    ),
+    (
+        "no space left",
+        StoreFullError,
+        "The disk that holds the index {place} is full.",
+        "Free some space; nothing is lost.",
+    ),
+    (
+        "i/o error",
+        StoreError,
+        "The disk that holds the index {place} failed.",
+        "Look at the system's log, then run `dowse doctor --deep`.",
+    ),
+)
+
+
+@contextmanager
+def in_our_words(place: Path) -> Iterator[None]:
+    """Turn the errors of SQLite, tantivy and the file system into ours; the cause stays attached."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        text = str(error).lower()
+        for saying, kind, message, hint in _SAYINGS:
+            if saying in text:
+                raise kind(message.format(place=place), hint=hint) from error
+        if isinstance(error, OSError):
+            raise StoreError(
+                f"The index {place} cannot be read or written: {error.strerror or error}.",
+                hint="Check the permissions and the free space of that directory.",
+            ) from error
+        raise StoreError(f"The index {place} failed: {error}.", hint="Examine it with `dowse doctor`.") from error

@@ -1,0 +1,177 @@
+"""The tantivy index over analysed terms: BM25 for chunks, derived from SQLite and replaceable at any time.
+
+Every entry carries the ref of its chunk, the version of its document and its collection. Which versions
+are live is SQLite's to say: the index may hold dead ones for a while and is never asked about it.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from dowse.text.fields import BOOSTS, ceiling, idf
+
+_WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
+_TEXT_OPTION = "freq"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One chunk as tantivy gets it: analysed terms, joined by spaces, per field."""
+
+    ref: int
+    version: int
+    collection: int
+    fields: Mapping[str, str]
+
+
+class LexicalIndex:
+    """The files of one generation."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._reading_copy: tempfile.TemporaryDirectory[str] | None = None
+
+    @staticmethod
+    def at(directory: Path, generation: int) -> "LexicalIndex":
+        """The index of this generation inside the directory of a store."""
+        return LexicalIndex(directory / f"lexical-{generation}")
+
+    def opstamp(self) -> int | None:
+        """The number of the last commit; None where there is no readable index."""
+        try:
+            return int(json.loads((self._directory / "meta.json").read_bytes())["opstamp"])
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def commit(self, entries: Iterable[Entry], dead: Sequence[int] = (), newer_than: int | None = None) -> int:
+        """Add entries and remove versions in one commit; returns its opstamp.
+
+        `newer_than` also removes every version above it: what a crash added and SQLite never learnt of.
+        """
+        self._directory.mkdir(exist_ok=True, mode=0o700)
+        index = tantivy.Index(_schema(), str(self._directory), reuse=True)
+        writer = index.writer(_WRITER_BYTES, num_threads=1)
+        try:
+            if newer_than is not None:
+                query = tantivy.Query.range_query(
+                    index.schema, "version", tantivy.FieldType.Unsigned, newer_than, None, include_lower=False
+                )
+                writer.delete_documents_by_query(query)
+            for version in dead:
+                writer.delete_documents_by_term("version", version)
+            for entry in entries:
+                document = tantivy.Document()
+                document.add_unsigned("ref", entry.ref)
+                document.add_unsigned("version", entry.version)
+                document.add_unsigned("collection", entry.collection)
+                for field, terms in entry.fields.items():
+                    document.add_text(field, terms)
+                writer.add_document(document)
+            opstamp = writer.commit()
+        except BaseException:
+            writer.rollback()
+            raise
+        finally:
+            writer.wait_merging_threads()
+        return int(opstamp)
+
+    def load(self) -> "LexicalView":
+        """A view of the last commit."""
+        directory = self._directory
+        if not os.access(directory, os.W_OK):
+            # tantivy takes a lock file to read; where we may not write, it reads through links elsewhere.
+            self._reading_copy = tempfile.TemporaryDirectory(prefix="dowse-")
+            directory = Path(self._reading_copy.name)
+            for file in self._directory.iterdir():
+                (directory / file.name).symlink_to(file)
+        index = tantivy.Index.open(str(directory))
+        index.config_reader("manual", 0)
+        index.reload()
+        return LexicalView(index.searcher(), index.schema)
+
+    def remove(self) -> None:
+        """Delete the files; what another process holds open on a system that minds stays behind."""
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+class LexicalView:
+    """One commit of the index, for searching."""
+
+    def __init__(self, searcher: Any, schema: Any) -> None:
+        self._searcher = searcher
+        self._schema = schema
+
+    def search(self, terms: Sequence[str], count: int, collections: Sequence[int] | None) -> list[tuple[int, float]]:
+        """The best entries for any of the terms, best first, ties by ref."""
+        query = self._any_of(terms)
+        if collections is not None:
+            query = _only(query, tantivy.Query.term_set_query(self._schema, "collection", list(collections)))
+        return self._run(query, count)
+
+    def scores(self, terms: Sequence[str], refs: Sequence[int]) -> dict[int, float]:
+        """The scores of just these entries, without those that match nothing."""
+        if not refs or not terms:
+            return {}
+        chosen = tantivy.Query.term_set_query(self._schema, "ref", list(refs))
+        return dict(self._run(_only(self._any_of(terms), chosen), len(refs)))
+
+    def ceiling(self, terms: Sequence[str]) -> float:
+        """The most that BM25 could give for these terms: every field full of every one of them."""
+        total = self._searcher.num_docs
+        idfs = {}
+        for field in BOOSTS:
+            counts = (self._searcher.doc_freq(field, term) for term in terms)
+            # Entries of dead versions count for a while, so that a term may seem to be in more than all.
+            idfs[field] = [idf(max(total, count), count) for count in counts if count]
+        return ceiling(idfs)
+
+    def refs(self) -> list[int]:
+        """Every entry's ref, for checking."""
+        return [ref for ref, _ in self._run(tantivy.Query.all_query(), self._searcher.num_docs)]
+
+    def _any_of(self, terms: Sequence[str]) -> Any:
+        return tantivy.Query.boolean_query(
+            [
+                (
+                    tantivy.Occur.Should,
+                    tantivy.Query.boost_query(tantivy.Query.term_query(self._schema, field, term, _TEXT_OPTION), boost),
+                )
+                for term in terms
+                for field, boost in BOOSTS.items()
+            ]
+        )
+
+    def _run(self, query: Any, count: int) -> list[tuple[int, float]]:
+        total = self._searcher.num_docs
+        if not total:
+            return []
+        # tantivy makes room for as many hits as it is asked for.
+        hits = self._searcher.search(query, limit=min(count, total), count=False).hits
+        refs = self._searcher.fast_field_values("ref", [address for _, address in hits])
+        return sorted(
+            ((ref, score) for ref, (score, _) in zip(refs, hits, strict=True)), key=lambda hit: (-hit[1], hit[0])
+        )
+
+
+def _only(query: Any, condition: Any) -> Any:
+    """Both must match, but only the first one scores."""
+    silent = tantivy.Query.const_score_query(condition, 0.0)
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, silent)])
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("ref", indexed=True, fast=True)
+    builder.add_unsigned_field("version", indexed=True)
+    builder.add_unsigned_field("collection", indexed=True)
+    for field in BOOSTS:
+        # The terms are analysed already; tantivy only cuts them at the spaces between them.
+        builder.add_text_field(field, tokenizer_name="whitespace", index_option=_TEXT_OPTION)
+    return builder.build()

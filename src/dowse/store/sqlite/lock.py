@@ -1,0 +1,109 @@
+"""One writer at a time across processes, by a lock on a file that names its holder.
+
+The operating system releases the lock when its holder dies, so a crash leaves nothing to clear up.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dowse.errors import StoreFullError, StoreLockedError
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Locking is mandatory on Windows: a byte far behind the text keeps the holder's name readable.
+    _LOCKED_BYTE = 1 << 20
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _unlock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+_FIRST_WAIT = 0.005
+_LONGEST_WAIT = 0.1
+
+
+class WriterLock:
+    """The right to write to one index: for one thread of one process at a time."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._threads = threading.Lock()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Wait for the lock, hold it, release it. StoreLockedError names the holder after the time-out."""
+        deadline = time.monotonic() + self._timeout
+        if not self._threads.acquire(timeout=max(self._timeout, 0)):
+            raise self._timed_out()
+        try:
+            descriptor = self._wait(deadline)
+            try:
+                yield
+            finally:
+                _unlock(descriptor)
+                os.close(descriptor)
+        finally:
+            self._threads.release()
+
+    def _wait(self, deadline: float) -> int:
+        try:
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise StoreFullError(
+                f"The index {self._path.parent} cannot be written: {error.strerror}.",
+                hint="Check the permissions and the free space of that directory, or choose another with --index.",
+            ) from error
+        pause = _FIRST_WAIT
+        while not _try_lock(descriptor):
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                raise self._timed_out()
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_WAIT)
+        holder = {"pid": os.getpid(), "program": Path(sys.argv[0]).name, "since": int(time.time())}
+        # The note is a courtesy: on a full disk the lock itself still holds.
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps(holder).encode(), 0) if hasattr(os, "pwrite") else os.write(
+                descriptor, json.dumps(holder).encode()
+            )
+        return descriptor
+
+    def _timed_out(self) -> StoreLockedError:
+        who = "Another process"
+        with suppress(OSError, ValueError, KeyError):
+            holder = json.loads(self._path.read_text(encoding="utf-8"))
+            since = int(time.time()) - holder["since"]
+            who = f"Process {holder['pid']} ({holder['program']}, for {since} s)"
+        return StoreLockedError(
+            f"{who} is writing to the index {self._path.parent}; waited {self._timeout:g} s.",
+            hint="Wait until it is done, or raise lock_timeout. The lock of a process that died is free at once.",
+        )

@@ -1,0 +1,317 @@
+"""One unchanging view of the store: an SQLite read transaction and the derived indexes that fit it."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+from dowse.store.sqlite import rows
+from dowse.types import (
+    Collection,
+    CollectionStats,
+    Context,
+    Document,
+    DocumentInfo,
+    LedgerEntry,
+    ModelIdentity,
+    Passage,
+    Ranked,
+    Ref,
+    Scope,
+    StoreStats,
+)
+
+if TYPE_CHECKING:
+    from dowse.ports import Vector
+    from dowse.store.sqlite.lexical import LexicalView
+    from dowse.store.sqlite.vector_files import OpenVectors
+    from dowse.store.sqlite.vectors import VectorRows
+
+_SPARE = 8  # asked for beyond k, so that equal scores at the cut are usually seen at once
+_PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
+
+
+class SqliteSnapshot:
+    """See `ports.Snapshot`. Made by `SqliteStore.snapshot`, which also ends the transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        directory: Path,
+        lexical: "LexicalView | None",
+        vectors: "OpenVectors | None",
+        notes: Iterable[str],
+    ) -> None:
+        self._connection = connection
+        self._directory = directory
+        self._lexical = lexical
+        self._vectors = vectors
+        self.notes = tuple(notes)
+
+    # By words
+
+    def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
+        """See `ports.Snapshot.lexical`: asks for more until k of the hits are live."""
+        terms = _unique(terms)
+        if self._lexical is None or not terms:
+            return Ranked((), 0.0)
+        collections = self._collection_ids(scope)
+        wanted = k + _SPARE
+        while k > 0:
+            found = self._lexical.search(terms, wanted, collections)
+            live = self._live(rows.version_of(ref) for ref, _ in found)
+            hits = [(Ref(ref), score) for ref, score in found if rows.version_of(ref) in live]
+            if len(found) < wanted or _is_settled(hits, k, found[-1][1]):
+                return Ranked(tuple(hits[:k]), self._lexical.ceiling(terms))
+            wanted *= 4
+        return Ranked((), self._lexical.ceiling(terms))
+
+    def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
+        """See `ports.Snapshot.lexical_scores`."""
+        found = self._lexical.scores(_unique(terms), refs) if self._lexical else {}
+        return {ref: found.get(ref, 0.0) for ref in refs}
+
+    # By meaning
+
+    def nearest(self, model: ModelIdentity, vector: "Vector", k: int, scope: Scope) -> Ranked:
+        """See `ports.Snapshot.nearest`: asks for more until k of the rows belong to live chunks in scope."""
+        found = self._model(model)
+        if found is None or k <= 0:
+            return Ranked((), 1.0)
+        model_id, files = found
+        collections = self._collection_ids(scope)
+        allowed = None if collections is None else self._rows_of(model_id, collections, len(files))
+        wanted = k + _SPARE
+        while True:
+            best = files.nearest(vector, wanted, allowed)
+            refs = self._refs_of_rows(model_id, [row for row, _ in best], collections)
+            hits = [(ref, cosine) for row, cosine in best for ref in refs.get(row, ())]
+            if len(best) < wanted or _is_settled(hits, k, best[-1][1]):
+                hits.sort(key=lambda hit: (-hit[1], hit[0]))
+                return Ranked(tuple(hits[:k]), 1.0)
+            wanted *= 4
+
+    def cosines(self, model: ModelIdentity, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
+        """See `ports.Snapshot.cosines`."""
+        found = self._model(model)
+        if found is None or not refs:
+            return {}
+        import numpy as np
+
+        model_id, files = found
+        row_of = {ref: row for ref, row in self._rows_of_refs(model_id, refs).items() if row < len(files)}
+        values = files.cosines(vector, np.fromiter(row_of.values(), dtype=np.int64, count=len(row_of)))
+        return dict(zip(row_of, map(float, values), strict=True))
+
+    def model(self) -> ModelIdentity | None:
+        """See `ports.Snapshot.model`."""
+        row = self._connection.execute("SELECT identity FROM models WHERE rows > 0").fetchone()
+        return rows.identity_from(row[0]) if row else None
+
+    # Documents
+
+    def passages(self, refs: Sequence[Ref]) -> list[Passage]:
+        """See `ports.Snapshot.passages`."""
+        query = (
+            f"SELECT {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} FROM {rows.DOCUMENT_TABLES} "
+            "JOIN chunks c ON c.content = n.id AND c.ordinal = ? WHERE d.version = ?"
+        )
+        found = []
+        for ref in refs:
+            ordinal = rows.ordinal_of(ref)
+            row = self._connection.execute(query, (ordinal, rows.version_of(ref))).fetchone()
+            if row is not None:
+                found.append(Passage(ref, rows.document_from(row[8:]), rows.chunk_from(row[:7], row[7]), ordinal))
+        return found
+
+    def collections(self) -> tuple[Collection, ...]:
+        """See `ports.Snapshot.collections`."""
+        query = f"SELECT {rows.COLLECTION_COLUMNS} FROM collections ORDER BY name"
+        return tuple(rows.collection_from(row) for row in self._connection.execute(query))
+
+    def contexts(self) -> tuple[Context, ...]:
+        """See `ports.Snapshot.contexts`."""
+        query = (
+            "SELECT l.name, x.prefix, x.text FROM contexts x LEFT JOIN collections l ON l.id = x.collection "
+            "ORDER BY l.name IS NOT NULL, l.name, x.prefix"
+        )
+        return tuple(Context(*row) for row in self._connection.execute(query))
+
+    def documents(
+        self, collection: str | None = None, *, prefix: str = "", limit: int | None = None, offset: int = 0
+    ) -> list[DocumentInfo]:
+        """See `ports.Snapshot.documents`."""
+        return self._documents(
+            "(?1 IS NULL OR l.name = ?1) AND substr(d.path, 1, length(?2)) = ?2",
+            (collection, prefix, -1 if limit is None else limit, offset),
+            "LIMIT ?3 OFFSET ?4",
+        )
+
+    def document(self, document: UUID) -> Document | None:
+        """See `ports.Snapshot.document`."""
+        row = self._connection.execute(
+            f"SELECT {rows.DOCUMENT_COLUMNS}, n.text, n.lines FROM {rows.DOCUMENT_TABLES} WHERE d.uuid = ?",
+            (document.bytes,),
+        ).fetchone()
+        if row is None:
+            return None
+        return Document(rows.document_from(row[:-2]), row[-2].decode(), total_lines=row[-1])
+
+    def find(self, name: str, by: Literal["path", "suffix", "hash"]) -> list[DocumentInfo]:
+        """See `ports.Snapshot.find`."""
+        full = "l.name || '/' || d.path"
+        conditions = {
+            "path": f"{full} = ?1",
+            "suffix": f"({full} = ?1 OR substr({full}, -length(?1) - 1) = '/' || ?1)",
+            "hash": "substr(n.hash, 1, length(?1)) = ?1",
+        }
+        return self._documents(conditions[by], (name,))
+
+    def ledger(self, collection: str | None = None) -> list[LedgerEntry]:
+        """See `ports.Snapshot.ledger`."""
+        query = (
+            f"SELECT {rows.LEDGER_COLUMNS} FROM ledger g JOIN collections l ON l.id = g.collection "
+            "WHERE ?1 IS NULL OR l.name = ?1 ORDER BY l.name, g.path"
+        )
+        return [rows.ledger_from(row) for row in self._connection.execute(query, (collection,))]
+
+    def stats(self) -> StoreStats:
+        """See `ports.Snapshot.stats`."""
+        counts = {
+            row[0]: row[1:]
+            for row in self._connection.execute(
+                "SELECT d.collection, count(*), sum(n.chunks), sum(n.missing > 0) "
+                "FROM documents d JOIN contents n ON n.id = d.content GROUP BY d.collection"
+            )
+        }
+        refused = {
+            (collection, state): count
+            for collection, state, count in self._connection.execute(
+                "SELECT collection, state, count(*) FROM ledger GROUP BY collection, state"
+            )
+        }
+        collections = []
+        query = f"SELECT id, {rows.COLLECTION_COLUMNS} FROM collections ORDER BY name"
+        for identifier, *columns in self._connection.execute(query):
+            documents, chunks, unembedded = counts.get(identifier, (0, 0, 0))
+            collections.append(
+                CollectionStats(
+                    rows.collection_from(tuple(columns)),
+                    documents,
+                    chunks,
+                    unembedded,
+                    refused.get((identifier, "failed"), 0),
+                    refused.get((identifier, "skipped"), 0),
+                )
+            )
+        return StoreStats(
+            tuple(collections),
+            documents=sum(each.documents for each in collections),
+            chunks=sum(each.chunks for each in collections),
+            vectors=self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0],
+            bytes_on_disk=bytes_below(self._directory),
+            model=self.model(),
+        )
+
+    # Parts
+
+    def _documents(self, condition: str, values: tuple[Any, ...], tail: str = "") -> list[DocumentInfo]:
+        found = f"SELECT {rows.DOCUMENT_COLUMNS} FROM {rows.DOCUMENT_TABLES} WHERE {condition}"
+        query = f"{found} ORDER BY l.name, d.path {tail}"
+        return [rows.document_from(row) for row in self._connection.execute(query, values)]
+
+    def _collection_ids(self, scope: Scope) -> list[int] | None:
+        """The ids in scope; None where that is every collection, so that nothing need be filtered."""
+        if scope.collections is None:
+            return None
+        known = dict(self._connection.execute("SELECT name, id FROM collections").fetchall())
+        if scope.collections >= known.keys():
+            return None
+        return [known[name] for name in scope.collections if name in known]
+
+    def _live(self, versions: Iterable[int]) -> set[int]:
+        live: set[int] = set()
+        for part, marks in _parts(sorted(set(versions))):
+            live.update(
+                row[0]
+                for row in self._connection.execute(f"SELECT version FROM documents WHERE version IN ({marks})", part)
+            )
+        return live
+
+    def _model(self, model: ModelIdentity) -> "tuple[int, VectorRows] | None":
+        row = self._connection.execute(
+            "SELECT id, rows FROM models WHERE identity = ?", (rows.identity_to(model),)
+        ).fetchone()
+        if row is None or self._vectors is None:
+            return None
+        return row[0], self._vectors.map(row[1])
+
+    def _rows_of(self, model_id: int, collections: Sequence[int], count: int) -> Any:
+        """A mask over the rows: which ones belong to chunks of these collections."""
+        import numpy as np
+
+        allowed = np.zeros(count, dtype=bool)
+        marks = ",".join("?" * len(collections))
+        found = self._connection.execute(
+            "SELECT v.row FROM documents d JOIN chunks c ON c.content = d.content "
+            f"JOIN vectors v ON v.model = ? AND v.key = c.key WHERE d.collection IN ({marks})",
+            (model_id, *collections),
+        )
+        chosen = np.fromiter((row for (row,) in found), dtype=np.int64)
+        allowed[chosen[chosen < count]] = True
+        return allowed
+
+    def _refs_of_rows(
+        self, model_id: int, chosen: Sequence[int], collections: Sequence[int] | None
+    ) -> dict[int, list[Ref]]:
+        """The live chunks behind each row: none for what was deleted, several for copies."""
+        found: dict[int, list[Ref]] = {}
+        scope = "" if collections is None else f"AND d.collection IN ({','.join(map(str, collections)) or 'NULL'})"
+        for part, marks in _parts(chosen):
+            query = (
+                "SELECT v.row, d.version, c.ordinal FROM vectors v JOIN chunks c ON c.key = v.key "
+                f"JOIN documents d ON d.content = c.content WHERE v.model = ? AND v.row IN ({marks}) {scope}"
+            )
+            for row, version, ordinal in self._connection.execute(query, (model_id, *part)):
+                found.setdefault(row, []).append(rows.ref_of(version, ordinal))
+        return found
+
+    def _rows_of_refs(self, model_id: int, refs: Sequence[Ref]) -> dict[Ref, int]:
+        query = (
+            "SELECT v.row FROM documents d JOIN chunks c ON c.content = d.content AND c.ordinal = ? "
+            "JOIN vectors v ON v.model = ? AND v.key = c.key WHERE d.version = ?"
+        )
+        found: dict[Ref, int] = {}
+        for ref in refs:
+            row = self._connection.execute(query, (rows.ordinal_of(ref), model_id, rows.version_of(ref))).fetchone()
+            if row is not None:
+                found[ref] = row[0]
+        return found
+
+
+def bytes_below(directory: Path) -> int:
+    """The size of every file of an index."""
+    total = 0
+    for path in directory.rglob("*"):
+        # A writer may remove a file between the listing and the look at it.
+        with suppress(OSError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
+
+
+def _parts(values: Sequence[int]) -> Iterator[tuple[Sequence[int], str]]:
+    """Values in parts that fit a statement, each with its question marks."""
+    for first in range(0, len(values), _PARAMETERS):
+        part = values[first : first + _PARAMETERS]
+        yield part, ",".join("?" * len(part))
+
+
+def _is_settled(hits: Sequence[tuple[Ref, float]], k: int, last_score: float) -> bool:
+    """Whether the first k cannot change any more: nothing unseen is as good as the last of them."""
+    return len(hits) >= k and hits[k - 1][1] > last_score
+
+
+def _unique(terms: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(terms))

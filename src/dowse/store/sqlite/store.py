@@ -1,0 +1,470 @@
+"""The Store port on SQLite: snapshots for readers, one transaction at a time for the writer."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from dowse.errors import ConflictError, ModelMismatchError, NotFoundError, StoreError
+from dowse.store.sqlite import care, rows
+from dowse.store.sqlite.database import connect_reader, connect_writer, in_our_words
+from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
+from dowse.store.sqlite.lock import WriterLock
+from dowse.store.sqlite.snapshot import SqliteSnapshot
+from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
+from dowse.store.sqlite.writing import Writing, prepare, read_meta
+from dowse.text.passage import embedding_text
+from dowse.types import (
+    Collection,
+    Context,
+    Draft,
+    Finding,
+    Fingerprint,
+    Known,
+    LedgerEntry,
+    ModelIdentity,
+    now_ms,
+)
+
+if TYPE_CHECKING:
+    from dowse.ports import Vector
+
+_LOAD_ATTEMPTS = 50
+
+
+class SqliteStore:
+    """See `ports.Store`. Opening reads nothing and writes nothing; the first write makes the files."""
+
+    def __init__(self, directory: Path, *, create: bool = True, lock_timeout: float = 30.0) -> None:
+        self.directory = directory
+        self._database = directory / "dowse.db"
+        if not create and not self._database.exists():
+            raise NotFoundError(
+                f"There is no index at {directory}.", hint="Make one: dowse collection add PATH, or check --index."
+            )
+        self._lock = WriterLock(directory / "writer.lock", lock_timeout)
+        self._writer: sqlite3.Connection | None = None
+        self._guard = threading.Lock()  # over the fields below
+        self._idle: list[sqlite3.Connection] = []
+        self._lexical: tuple[int, LexicalView | None, list[str]] | None = None
+        self._vectors: tuple[tuple[int, int], OpenVectors] | None = None
+        self._closed = False
+
+    # Reading
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteSnapshot]:
+        """See `ports.Store.snapshot`."""
+        with in_our_words(self.directory):
+            connection = self._reader()
+            try:
+                lexical, vectors, notes = self._begin(connection)
+                yield SqliteSnapshot(connection, self.directory, lexical, vectors, notes)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                with self._guard:
+                    self._idle.append(connection)
+
+    def _reader(self) -> sqlite3.Connection:
+        with self._guard:
+            self._check_open()
+            while self._idle:
+                connection = self._idle.pop()
+                in_memory = not connection.execute("PRAGMA database_list").fetchone()[2]
+                if not (in_memory and self._database.exists()):
+                    return connection
+                connection.close()  # the stand-in for an index that has been made since
+        return connect_reader(self._database)
+
+    def _begin(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, OpenVectors | None, list[str]]:
+        """Start a transaction together with a view of tantivy and open vector files that fit it.
+
+        The derived indexes are opened between two looks at the change number. When both are equal, tantivy holds
+        everything live at that number (its commit came first), and nothing live has left it yet
+        (entries leave with a later change). Otherwise a writer was faster: look again.
+        """
+        for _ in range(_LOAD_ATTEMPTS):
+            connection.execute("BEGIN")
+            seq = read_meta(connection, "seq")
+            with self._guard:
+                cached = self._lexical
+            if cached is not None and cached[0] == seq:
+                return cached[1], self._open_vectors(connection), cached[2]
+            view, notes = self._load_lexical(connection)
+            vectors = self._open_vectors(connection)
+            connection.execute("ROLLBACK")
+            connection.execute("BEGIN")
+            if read_meta(connection, "seq") == seq:
+                with self._guard:
+                    self._lexical = (seq, view, notes)
+                return view, vectors, notes
+            connection.execute("ROLLBACK")
+        connection.execute("BEGIN")
+        return view, vectors, [*notes, "The index changes faster than it can be read: some answers may be missing."]
+
+    def _load_lexical(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, list[str]]:
+        generation = read_meta(connection, "lexical")
+        if generation is None:
+            return None, []
+        index = LexicalIndex.at(self.directory, generation)
+        needed = care.needed_opstamp(connection)
+        there = index.opstamp()
+        remedy = "Mend it: dowse doctor --repair"
+        try:
+            view = index.load()
+        except (ValueError, OSError) as error:
+            return None, [f"The word index cannot be read ({error}), so words find nothing. {remedy}"]
+        if there is None or there < needed:
+            return view, [f"The word index is behind, so words may miss the latest documents. {remedy}"]
+        return view, []
+
+    def _open_vectors(self, connection: sqlite3.Connection) -> OpenVectors | None:
+        model = connection.execute("SELECT generation, dims FROM models").fetchone()
+        if model is None:
+            return None
+        with self._guard:
+            if self._vectors is None or self._vectors[0] != model:
+                self._vectors = (model, VectorFiles(self.directory, *model).open())
+            return self._vectors[1]
+
+    # Writing
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writing]:
+        with in_our_words(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with self._lock.held():
+                connection = self._connection()
+                care.recover(connection, self.directory)
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    writing = Writing(connection, self.directory)
+                    yield writing
+                    writing.publish()
+                    connection.execute("COMMIT")
+                except BaseException:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+
+    def _connection(self) -> sqlite3.Connection:
+        """The writer's connection; only whoever holds the lock uses it."""
+        self._check_open()
+        if self._writer is None:
+            self._writer = connect_writer(self._database)
+        return self._writer
+
+    def put_collection(self, collection: Collection) -> None:
+        """See `ports.Store.put_collection`."""
+        with self._writing() as writing:
+            writing.connection.execute(
+                f"INSERT INTO collections ({rows.COLLECTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET root = excluded.root, pattern = excluded.pattern, "
+                "included = excluded.included, description = excluded.description, "
+                "updated_at = excluded.updated_at",
+                (
+                    collection.name,
+                    collection.root,
+                    collection.pattern,
+                    collection.included,
+                    collection.description,
+                    collection.created_at or now_ms(),
+                    collection.updated_at,
+                ),
+            )
+
+    def rename_collection(self, name: str, new_name: str) -> None:
+        """See `ports.Store.rename_collection`."""
+        with self._writing() as writing:
+            identifier = writing.collection_id(name)
+            try:
+                writing.connection.execute("UPDATE collections SET name = ? WHERE id = ?", (new_name, identifier))
+            except sqlite3.IntegrityError:
+                raise ConflictError(
+                    f"There is already a collection named {new_name!r}.", hint="Choose another name."
+                ) from None
+
+    def drop_collection(self, name: str) -> int:
+        """See `ports.Store.drop_collection`."""
+        with self._writing() as writing:
+            identifier = writing.collection_id(name)
+            documents = writing.connection.execute(
+                "SELECT uuid FROM documents WHERE collection = ?", (identifier,)
+            ).fetchall()
+            for (uuid,) in documents:
+                writing.delete(UUID(bytes=uuid))
+            writing.connection.execute("DELETE FROM collections WHERE id = ?", (identifier,))
+        return len(documents)
+
+    def put_context(self, context: Context) -> None:
+        """See `ports.Store.put_context`."""
+        with self._writing() as writing:
+            collection = None if context.collection is None else writing.collection_id(context.collection)
+            writing.connection.execute(
+                "DELETE FROM contexts WHERE collection IS ? AND prefix = ?", (collection, context.prefix)
+            )
+            writing.connection.execute(
+                "INSERT INTO contexts VALUES (?, ?, ?)", (collection, context.prefix, context.text)
+            )
+
+    def drop_context(self, collection: str | None, prefix: str) -> bool:
+        """See `ports.Store.drop_context`."""
+        with self._writing() as writing:
+            return bool(
+                writing.connection.execute(
+                    "DELETE FROM contexts WHERE prefix = ?1 AND collection IS "
+                    "(SELECT id FROM collections WHERE name = ?2) AND (?2 IS NULL OR collection IS NOT NULL)",
+                    (prefix, collection),
+                ).rowcount
+            )
+
+    def put(self, drafts: Sequence[Draft]) -> None:
+        """See `ports.Store.put`."""
+        prepared = [prepare(draft) for draft in drafts]
+        with self._writing() as writing:
+            for each in prepared:
+                writing.put(each)
+
+    def restat(self, collection: str, fingerprints: Mapping[str, Fingerprint]) -> None:
+        """See `ports.Store.restat`."""
+        with self._writing() as writing:
+            identifier = writing.collection_id(collection)
+            values = [
+                (each.size, each.mtime_ns, each.inode, each.read_ns, identifier, path)
+                for path, each in fingerprints.items()
+            ]
+            for table in ("documents", "ledger"):
+                writing.connection.executemany(
+                    f"UPDATE {table} SET size = ?, mtime_ns = ?, inode = ?, read_ns = ? "
+                    "WHERE collection = ? AND path = ?",
+                    values,
+                )
+
+    def record(self, entries: Sequence[LedgerEntry]) -> None:
+        """See `ports.Store.record`."""
+        with self._writing() as writing:
+            for entry in entries:
+                self._record(writing, writing.collection_id(entry.collection), entry)
+
+    def _record(self, writing: Writing, collection: int, entry: LedgerEntry) -> None:
+        print_ = entry.fingerprint
+        writing.connection.execute(
+            "INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                collection,
+                entry.path,
+                entry.state,
+                entry.code,
+                entry.reason,
+                entry.hint,
+                entry.at or now_ms(),
+                print_.size,
+                print_.mtime_ns,
+                print_.inode,
+                print_.read_ns,
+            ),
+        )
+
+    def delete(self, documents: Sequence[UUID], *, exclude: bool = False) -> int:
+        """See `ports.Store.delete`."""
+        deleted = 0
+        with self._writing() as writing:
+            for document in documents:
+                gone = writing.delete(document)
+                if gone is None:
+                    continue
+                deleted += 1
+                collection, path, origin, *print_ = gone
+                if exclude and origin == "walked":
+                    entry = LedgerEntry(
+                        "",
+                        path,
+                        "excluded",
+                        "excluded",
+                        "It was deleted from the index by hand.",
+                        "Ingest it again to bring it back.",
+                        fingerprint=Fingerprint(*print_),
+                    )
+                    self._record(writing, collection, entry)
+        return deleted
+
+    def forget(self, collection: str, paths: Sequence[str]) -> None:
+        """See `ports.Store.forget`."""
+        with self._writing() as writing:
+            identifier = writing.collection_id(collection)
+            writing.connection.executemany(
+                "DELETE FROM ledger WHERE collection = ? AND path = ?", [(identifier, path) for path in paths]
+            )
+
+    # What is known, for the comparison with the disk
+
+    def fingerprints(self, collection: str) -> Mapping[str, Known]:
+        """See `ports.Store.fingerprints`."""
+        known: dict[str, Known] = {}
+        with self._reading() as connection:
+            for path, state, *print_ in connection.execute(
+                "SELECT g.path, g.state, g.size, g.mtime_ns, g.inode, g.read_ns FROM ledger g "
+                "JOIN collections l ON l.id = g.collection WHERE l.name = ?",
+                (collection,),
+            ):
+                known[path] = Known(Fingerprint(*print_), state=state)
+            for path, digest, uuid, origin, recipe, *print_ in connection.execute(
+                "SELECT d.path, n.hash, d.uuid, d.origin, n.recipe, d.size, d.mtime_ns, d.inode, d.read_ns "
+                f"FROM {rows.DOCUMENT_TABLES} WHERE l.name = ?",
+                (collection,),
+            ):
+                known[path] = Known(Fingerprint(*print_), digest, UUID(bytes=uuid), origin, recipe)
+        return known
+
+    def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
+        """See `ports.Store.known`."""
+        query = "SELECT title FROM contents WHERE hash = ? AND recipe = ?"
+        with self._reading() as connection:
+            found = {key: connection.execute(query, key).fetchone() for key in keys}
+        return {key: row[0] for key, row in found.items() if row is not None}
+
+    # Vectors
+
+    def unembedded(self, model: ModelIdentity, limit: int) -> list[tuple[bytes, str]]:
+        """See `ports.Store.unembedded`."""
+        query = (
+            f"SELECT c.key, n.title, c.headings, {rows.CHUNK_TEXT} {_UNEMBEDDED} "
+            "GROUP BY c.key ORDER BY c.length, c.key LIMIT ?2"
+        )
+        with self._reading() as connection:
+            found = connection.execute(query, (rows.identity_to(model), limit)).fetchall()
+        return [
+            (key, embedding_text(title, rows.headings_from(headings), text.decode()))
+            for key, title, headings, text in found
+        ]
+
+    def count_unembedded(self, model: ModelIdentity) -> int:
+        """See `ports.Store.count_unembedded`."""
+        with self._reading() as connection:
+            query = f"SELECT count(DISTINCT c.key) {_UNEMBEDDED}"
+            return int(connection.execute(query, (rows.identity_to(model),)).fetchone()[0])
+
+    def put_vectors(self, model: ModelIdentity, vectors: Sequence[tuple[bytes, "Vector"]]) -> None:
+        """See `ports.Store.put_vectors`."""
+        from dowse.store.sqlite.vectors import stack
+
+        if not vectors:
+            return
+        matrix = stack([vector for _, vector in vectors])
+        with self._writing() as writing:
+            connection = writing.connection
+            model_id, generation, first_row = _model_row(connection, model)
+            fresh = [
+                index
+                for index, (key, _) in enumerate(vectors)
+                if not connection.execute(
+                    "SELECT 1 FROM vectors WHERE model = ? AND key = ?", (model_id, key)
+                ).fetchone()
+            ]
+            VectorFiles(self.directory, generation, model.dims).write(first_row, matrix[fresh])
+            connection.executemany(
+                "INSERT INTO vectors (model, row, key, vector) VALUES (?, ?, ?, ?)",
+                [
+                    (model_id, first_row + place, vectors[index][0], matrix[index].tobytes())
+                    for place, index in enumerate(fresh)
+                ],
+            )
+            connection.execute("UPDATE models SET rows = rows + ? WHERE id = ?", (len(fresh), model_id))
+            connection.executemany(
+                "UPDATE contents SET missing = missing - (SELECT count(*) FROM chunks c "
+                "WHERE c.content = contents.id AND c.key = ?1) "
+                "WHERE id IN (SELECT content FROM chunks WHERE key = ?1)",
+                [(vectors[index][0],) for index in fresh],
+            )
+
+    def drop_vectors(self) -> None:
+        """See `ports.Store.drop_vectors`."""
+        with self._writing() as writing:
+            writing.connection.execute("DELETE FROM models")
+            writing.connection.execute("UPDATE contents SET missing = chunks")
+        with in_our_words(self.directory), self._lock.held():
+            care.remove_stale_files(self._connection(), self.directory)
+
+    # Care
+
+    def cleanup(self, older_than_ms: int) -> int:
+        """See `ports.Store.cleanup`."""
+        with in_our_words(self.directory):
+            if not self._database.exists():
+                return 0
+            with self._lock.held():
+                connection = self._connection()
+                care.recover(connection, self.directory)
+                return care.cleanup(connection, self.directory, now_ms() - older_than_ms)
+
+    def check(self, *, deep: bool = False) -> list[Finding]:
+        """See `ports.Store.check`."""
+        return care.check(self.directory, self._database, deep=deep)
+
+    def rebuild(self, progress: Callable[[int, int], None] | None = None) -> None:
+        """See `ports.Store.rebuild`."""
+        with in_our_words(self.directory):
+            if not self._database.exists():
+                return
+            with self._lock.held():
+                care.rebuild(self._connection(), self.directory, progress)
+
+    def close(self) -> None:
+        """See `ports.Store.close`."""
+        with self._guard:
+            connections, self._idle = self._idle, []
+            self._lexical = self._vectors = None
+            self._closed = True
+        for connection in connections:
+            connection.close()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("The index is closed.", hint="Open it again: dowse.open()")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """A read transaction without the derived indexes."""
+        with in_our_words(self.directory):
+            connection = self._reader()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                with self._guard:
+                    self._idle.append(connection)
+
+
+# Live chunks without a vector of the model ?1. `missing` spares the chunks of complete contents.
+_UNEMBEDDED = (
+    "FROM contents n JOIN chunks c ON c.content = n.id "
+    "LEFT JOIN models m ON m.identity = ?1 LEFT JOIN vectors v ON v.model = m.id AND v.key = c.key "
+    "WHERE v.id IS NULL AND (n.missing > 0 OR m.id IS NULL) AND n.id IN (SELECT content FROM documents)"
+)
+
+
+def _model_row(connection: sqlite3.Connection, model: ModelIdentity) -> tuple[int, int, int]:
+    """The id, generation and number of rows of the index's one model, made when there is none."""
+    connection.execute("DELETE FROM models WHERE rows = 0 AND identity <> ?", (rows.identity_to(model),))
+    stored = connection.execute("SELECT id, generation, rows, identity FROM models").fetchone()
+    if stored is None:
+        generation = int(read_meta(connection, "vectors") or 0) + 1
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('vectors', ?)", (generation,))
+        made = connection.execute(
+            "INSERT INTO models (identity, dims, generation, rows) VALUES (?, ?, ?, 0)",
+            (rows.identity_to(model), model.dims, generation),
+        )
+        return int(made.lastrowid or 0), generation, 0
+    if stored[3] != rows.identity_to(model):
+        other = rows.identity_from(stored[3])
+        raise ModelMismatchError.between(f"{other.name} ({other.precision})", f"{model.name} ({model.precision})")
+    return stored[0], stored[1], stored[2]

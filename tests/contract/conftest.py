@@ -1,0 +1,31 @@
+"""Every test that asks for `store` runs once on each store that Dowse has."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from contract.builders import add_collections
+from dowse.ports import Store
+from dowse.store.memory import MemoryStore
+from dowse.store.sqlite import SqliteStore
+
+MAKERS: dict[str, Callable[[Path], Store]] = {
+    "memory": lambda _: MemoryStore(),
+    "sqlite": lambda directory: SqliteStore(directory / "index"),
+}
+
+
+@pytest.fixture(params=list(MAKERS))
+def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store that nothing was put into yet."""
+    store = MAKERS[request.param](tmp_path)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def store(empty_store: Store) -> Store:
+    """A store with two empty collections, `notes` and `work`."""
+    add_collections(empty_store, "notes", "work")
+    return empty_store

@@ -1,0 +1,327 @@
+"""Search by vectors, and the backlog of texts that wait for one."""
+
+import pytest
+
+from contract.builders import (
+    DAY_MS,
+    EVERYWHERE,
+    MODEL,
+    OTHER_MODEL,
+    all_refs,
+    bag_of_words,
+    embed_backlog,
+    id_at,
+    located,
+    make_content,
+    make_draft,
+    put_texts,
+    scored,
+    search_near,
+)
+from dowse.errors import ModelMismatchError
+from dowse.ports import Store
+from dowse.text.passage import embedding_text
+from dowse.types import ModelIdentity, Scope
+
+NOTES = Scope(frozenset({"notes"}))
+
+
+def texts_waiting(store: Store, limit: int = 1_000) -> list[str]:
+    return [text for _, text in store.unembedded(MODEL, limit)]
+
+
+def model_of(store: Store) -> ModelIdentity | None:
+    """The model whose vectors the store holds, as both ways of asking must tell it."""
+    with store.snapshot() as view:
+        assert view.model() == view.stats().model
+        return view.model()
+
+
+def test_a_store_without_vectors_has_no_model(empty_store: Store) -> None:
+    assert model_of(empty_store) is None
+
+
+def test_live_chunks_without_a_vector_wait_with_the_text_to_embed(store: Store) -> None:
+    text = "# Walnut\n\nalpha beta gamma delta\n\n# Cherry\n\nepsilon"
+    put_texts(store, {"a.md": text})
+    content = make_content(text)
+    expected = [embedding_text(content.title, chunk.headings, chunk.text) for chunk in content.chunks]
+    assert sorted(texts_waiting(store)) == sorted(expected)
+    assert store.count_unembedded(MODEL) == len(expected)
+
+
+def test_the_backlog_is_shortest_first_then_by_key_and_bounded_by_the_limit(store: Store) -> None:
+    put_texts(store, {"a.md": "ccc\n\nbb\n\naaaa\n\ndddd\n\nbbbb\n\né"})
+    waiting = store.unembedded(MODEL, 100)
+    assert waiting == sorted(waiting, key=lambda item: (len(item[1]), item[0]))
+    assert len(waiting) == 6
+    assert store.unembedded(MODEL, 2) == waiting[:2]
+    assert store.unembedded(MODEL, 0) == []
+    assert store.count_unembedded(MODEL) == 6
+
+
+def test_what_has_a_vector_waits_no_longer(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha\n\nbeta beta\n\ngamma gamma gamma"})
+    first = embed_backlog(store, limit=2)
+    assert len(first) == 2
+    assert store.count_unembedded(MODEL) == 1
+    assert not set(first) & set(texts_waiting(store))
+    embed_backlog(store)
+    assert store.unembedded(MODEL, 10) == []
+    assert store.count_unembedded(MODEL) == 0
+
+
+def test_a_backlog_is_the_same_until_it_is_worked_on(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha\n\nbeta", "b.md": "gamma"})
+    assert store.unembedded(MODEL, 10) == store.unembedded(MODEL, 10)
+
+
+def test_the_nearest_chunks_come_first_with_their_cosines(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha beta", "b.md": "alpha gamma delta", "c.md": "zeta eta theta"})
+    embed_backlog(store)
+    with store.snapshot() as view:
+        ranked = view.nearest(MODEL, bag_of_words("alpha beta"), 2, EVERYWHERE)
+        hits = scored(view, ranked)
+    assert [place for place, _, _ in hits] == ["notes/a.md", "notes/b.md"]
+    assert hits[0][2] == pytest.approx(1.0, abs=1e-3)
+    expected = float(bag_of_words("alpha beta") @ bag_of_words("alpha gamma delta"))
+    assert hits[1][2] == pytest.approx(expected, abs=1e-3)
+    assert ranked.ceiling == 1
+
+
+def test_k_keeps_the_nearest_ones(store: Store) -> None:
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+    put_texts(store, {f"{number}.md": " ".join(words[:number]) for number in range(1, 7)})
+    embed_backlog(store)
+    everything = search_near(store, "alpha", k=100)
+    assert [place for place, _ in everything] == [f"notes/{number}.md" for number in range(1, 7)]
+    for k in range(7):
+        assert search_near(store, "alpha", k=k) == everything[:k]
+
+
+def test_equal_cosines_are_ordered_by_ref_also_at_the_cut(store: Store) -> None:
+    put_texts(store, {"z.md": "gamma beta alpha"})
+    put_texts(store, {"a.md": "alpha beta gamma\n\nbeta gamma alpha", "copy.md": "gamma beta alpha"})
+    put_texts(store, {"b.md": "gamma alpha beta", "another.md": "alpha beta gamma\n\nbeta gamma alpha"})
+    embed_backlog(store)
+    with store.snapshot() as view:
+        refs = [ref for ref, _ in view.nearest(MODEL, bag_of_words("alpha"), 100, EVERYWHERE).hits]
+        assert len(refs) == 7
+        assert refs == sorted(refs)
+        for k in range(1, 7):
+            assert [ref for ref, _ in view.nearest(MODEL, bag_of_words("alpha"), k, EVERYWHERE).hits] == refs[:k]
+
+
+def test_a_small_collection_never_starves_behind_a_large_one(store: Store) -> None:
+    store.put([make_draft(f"{number}.md", f"alpha beta n{number}", collection="work") for number in range(300)])
+    put_texts(store, {"a.md": "zeta eta theta alpha", "b.md": "iota kappa"})
+    embed_backlog(store)
+    assert all(place.startswith("work/") for place, _ in search_near(store, "alpha beta", k=5))
+    assert [place for place, _ in search_near(store, "alpha beta", k=2, scope=NOTES)] == ["notes/a.md", "notes/b.md"]
+
+
+def test_deleted_chunks_take_no_places(store: Store) -> None:
+    drafts = [make_draft(f"{number}.md", f"alpha n{number}") for number in range(200)]
+    store.put(drafts)
+    put_texts(store, {"far.md": "alpha zeta eta theta iota", "farther.md": "kappa lambda"})
+    embed_backlog(store)
+    store.delete([draft.info.id for draft in drafts])
+    assert [place for place, _ in search_near(store, "alpha", k=2)] == ["notes/far.md", "notes/farther.md"]
+
+
+def test_many_copies_of_one_text_fill_their_places_and_leave_the_others_theirs(store: Store) -> None:
+    put_texts(store, {f"{number}.md": "alpha beta" for number in range(40)} | {"other.md": "alpha gamma"})
+    embed_backlog(store)
+    assert len(search_near(store, "alpha beta", k=40)) == 40
+    assert search_near(store, "alpha beta", k=41)[-1] == ("notes/other.md", 0)
+
+
+def test_chunks_without_a_vector_are_neither_near_nor_far(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    put_texts(store, {"b.md": "alpha beta"})
+    assert search_near(store, "alpha") == [("notes/a.md", 0)]
+    with store.snapshot() as view:
+        refs = all_refs(view, "alpha")
+        cosines = view.cosines(MODEL, bag_of_words("alpha"), refs)
+        assert len(refs) == 2
+        assert [passage.info.path for passage in view.passages(list(cosines))] == ["a.md"]
+
+
+def test_without_any_vectors_nothing_is_near(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    with store.snapshot() as view:
+        ranked = view.nearest(MODEL, bag_of_words("alpha"), 10, EVERYWHERE)
+        assert (ranked.hits, ranked.ceiling) == ((), 1)
+        assert view.cosines(MODEL, bag_of_words("alpha"), all_refs(view, "alpha")) == {}
+
+
+def test_the_cosines_of_given_chunks_are_those_of_the_search(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha beta\n\ngamma", "b.md": "alpha delta", "c.md": "alpha beta"})
+    embed_backlog(store)
+    with store.snapshot() as view:
+        found = dict(view.nearest(MODEL, bag_of_words("alpha beta"), 100, EVERYWHERE).hits)
+        refs = all_refs(view, "alpha", "gamma")
+        assert len(refs) == 4
+        assert view.cosines(MODEL, bag_of_words("alpha beta"), refs) == pytest.approx(found, abs=1e-6)
+        assert view.cosines(MODEL, bag_of_words("alpha beta"), []) == {}
+
+
+def test_equal_texts_are_embedded_once_and_all_found(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha beta", "b.md": "alpha beta", "c.md": "alpha beta\n\ngamma\n\nalpha beta"})
+    assert sorted(texts_waiting(store)) == ["alpha beta", "gamma"]
+    embed_backlog(store)
+    assert store.count_unembedded(MODEL) == 0
+    assert sorted(search_near(store, "alpha beta", k=4)) == [
+        ("notes/a.md", 0),
+        ("notes/b.md", 0),
+        ("notes/c.md", 0),
+        ("notes/c.md", 2),
+    ]
+
+
+def test_a_copy_put_later_has_its_vectors_at_once(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha beta"})
+    embed_backlog(store)
+    store.put([make_draft("b.md", "alpha beta", linked=True)])
+    put_texts(store, {"c.md": "alpha beta\n\nother"})
+    assert texts_waiting(store) == ["other"]
+    assert sorted(search_near(store, "alpha beta", k=3)) == [("notes/a.md", 0), ("notes/b.md", 0), ("notes/c.md", 0)]
+
+
+def test_a_moved_document_keeps_its_vectors(store: Store) -> None:
+    draft = make_draft("a.md", "alpha\n\nbeta")
+    store.put([draft])
+    embed_backlog(store)
+    store.put([make_draft("b.md", "alpha\n\nbeta", id=draft.info.id, collection="work", linked=True)])
+    assert store.count_unembedded(MODEL) == 0
+    assert search_near(store, "alpha", k=1) == [("work/b.md", 0)]
+
+
+def test_documents_of_a_renamed_collection_keep_their_vectors(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    store.rename_collection("notes", "diary")
+    assert store.count_unembedded(MODEL) == 0
+    assert search_near(store, "alpha", scope=Scope(frozenset({"diary"}))) == [("diary/a.md", 0)]
+
+
+def test_a_replaced_document_waits_for_its_changed_chunks_only(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha\n\nbeta\n\ngamma"})
+    embed_backlog(store)
+    put_texts(store, {"a.md": "new start\n\nalpha\n\ngamma"})
+    assert texts_waiting(store) == ["new start"]
+    assert sorted(search_near(store, "alpha beta gamma")) == [("notes/a.md", 1), ("notes/a.md", 2)]
+
+
+def test_a_document_that_comes_back_has_its_vectors_at_once(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    store.delete([id_at(store, "notes/a.md")])
+    assert search_near(store, "alpha") == []
+    store.put([make_draft("a.md", "alpha", linked=True)])
+    assert store.count_unembedded(MODEL) == 0
+    assert search_near(store, "alpha") == [("notes/a.md", 0)]
+
+
+def test_chunks_of_deleted_documents_do_not_wait(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    store.delete([id_at(store, "notes/a.md")])
+    assert texts_waiting(store) == ["beta"]
+    assert store.count_unembedded(MODEL) == 1
+
+
+def test_vectors_may_arrive_after_their_document_has_gone(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    waiting = store.unembedded(MODEL, 10)
+    store.delete([id_at(store, "notes/a.md")])
+    store.cleanup(0)
+    store.put_vectors(MODEL, [(key, bag_of_words(text)) for key, text in waiting])
+    assert search_near(store, "alpha beta") == [("notes/b.md", 0)]
+    assert store.count_unembedded(MODEL) == 0
+
+
+def test_putting_a_vector_that_is_there_is_harmless(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha\n\nbeta beta", "b.md": "alpha"})
+    first, second = ((key, bag_of_words(text)) for key, text in store.unembedded(MODEL, 10))
+    store.put_vectors(MODEL, [first])
+    store.put_vectors(MODEL, [first, second])
+    store.put_vectors(MODEL, [second, first])
+    store.put_vectors(MODEL, [])
+    assert store.count_unembedded(MODEL) == 0
+    assert len(search_near(store, "alpha")) == 3
+    with store.snapshot() as view:
+        stats = view.stats()
+    assert stats.vectors == 2
+    assert stats.collections[0].unembedded == 0
+
+
+def test_vectors_of_another_model_are_refused_with_a_way_out(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    embed_backlog(store, limit=1)
+    ((key, text),) = store.unembedded(MODEL, 10)
+    with pytest.raises(ModelMismatchError) as refusal:
+        store.put_vectors(OTHER_MODEL, [(key, bag_of_words(text))])
+    assert MODEL.name in refusal.value.message
+    assert OTHER_MODEL.name in refusal.value.message
+    assert "dowse embed --force" in refusal.value.hint
+    assert store.count_unembedded(MODEL) == 1
+    assert model_of(store) == MODEL
+
+
+def test_to_another_model_everything_waits_and_nothing_is_near(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    embed_backlog(store)
+    assert store.count_unembedded(OTHER_MODEL) == 2
+    assert [text for _, text in store.unembedded(OTHER_MODEL, 10)] == ["beta", "alpha"]
+    with store.snapshot() as view:
+        assert view.nearest(OTHER_MODEL, bag_of_words("alpha"), 10, EVERYWHERE).hits == ()
+        assert view.cosines(OTHER_MODEL, bag_of_words("alpha"), all_refs(view, "alpha")) == {}
+
+
+def test_after_dropping_all_vectors_another_model_may_come(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    store.drop_vectors()
+    assert search_near(store, "alpha") == []
+    assert model_of(store) is None
+    waiting = store.unembedded(OTHER_MODEL, 10)
+    store.put_vectors(OTHER_MODEL, [(key, bag_of_words(text)) for key, text in waiting])
+    assert model_of(store) == OTHER_MODEL
+    with store.snapshot() as view:
+        found = view.nearest(OTHER_MODEL, bag_of_words("alpha"), 10, EVERYWHERE)
+        assert located(view, found) == [("notes/a.md", 0)]
+
+
+def test_when_cleaning_up_takes_the_last_vector_another_model_may_come(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    put_texts(store, {"a.md": "beta"})
+    store.cleanup(0)
+    assert model_of(store) is None
+    ((key, text),) = store.unembedded(OTHER_MODEL, 10)
+    store.put_vectors(OTHER_MODEL, [(key, bag_of_words(text))])
+    assert model_of(store) == OTHER_MODEL
+
+
+def test_dropped_vectors_can_be_made_again(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha\n\nbeta", "b.md": "alpha"})
+    embed_backlog(store)
+    store.drop_vectors()
+    assert store.count_unembedded(MODEL) == 2
+    embed_backlog(store)
+    assert len(search_near(store, "alpha")) == 3
+
+
+def test_vectors_of_deleted_documents_stay_until_cleanup(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    embed_backlog(store)
+    store.delete([id_at(store, "notes/a.md")])
+    store.cleanup(DAY_MS)
+    put_texts(store, {"a.md": "alpha"})
+    assert store.count_unembedded(MODEL) == 0
+    store.delete([id_at(store, "notes/a.md")])
+    store.cleanup(0)
+    put_texts(store, {"a.md": "alpha"})
+    assert texts_waiting(store) == ["alpha"]
+    assert search_near(store, "alpha beta") == [("notes/b.md", 0)]
