@@ -204,9 +204,10 @@ def test_long_words_are_cut_alike_in_documents_and_queries():
     assert finds(digest, f"sha512: {digest}")
 
 
-def test_data_without_spaces_costs_no_joined_names():
-    path = "/".join(["node"] * 200)
-    assert set(analyse(path)) == {"node"}
+def test_the_longer_a_path_the_less_of_it_is_joined():
+    assert "abcd" in analyse("a/b/c/d") and "abcd" not in analyse("/".join("abcdefghijk"))  # noqa: PT018 - a pair
+    assert "fg" in analyse("/".join("abcdefghijk"))
+    assert set(analyse("/".join(["node"] * 200))) == {"node"}
 
 
 def test_the_memory_of_words_is_bounded(monkeypatch):

@@ -12,7 +12,7 @@ two lines are those of the first and then those of the second.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from operator import add
 from threading import Lock
 
@@ -49,12 +49,14 @@ _SAYING_LITTLE = (
 STOP_WORDS = frozenset(_SAYING_LITTLE.split())
 """Indexed like any other word, so that "The Who" is found, but left out of queries that have other words."""
 
-_MAX_JOINABLE = 256
-"""A longer raw token is data, not a name: its parts are not joined."""
+_MAX_NAME = 8
+"""With more parts than this, it is a long path or address: its neighbours are joined by twos only."""
+_MAX_PATH = 32
+"""With more parts than this, it is data: nothing is joined."""
 _MAX_CJK_WORD = 8
 """A longer run of one script is a clause, not a word: its pairs are enough."""
 _MAX_REMEMBERED = 48
-_MAX_MEMORY = 65_536
+_MAX_MEMORY = 32_768
 
 _APART = r"\x00-/:-@\[-^`{-\x7f"
 """ASCII without letters, digits and `_`; beyond ASCII, folding finds what is punctuation."""
@@ -80,7 +82,7 @@ _STEMMED_SCRIPTS = {
     "DEVANAGARI": "hindi",
     "TAMIL": "tamil",
 }
-_stemmers = {"": Stemmer.Stemmer("english", 0)}
+_stemmers = {"english": Stemmer.Stemmer("english", 0)}
 _stemming = Lock()  # a stemmer has state: one thread at a time
 
 
@@ -121,12 +123,10 @@ def _terms_of_name(raw: str) -> Iterator[str]:
         return
     for part in parts:
         yield _stem(part)
-        if numbered := _NUMBERED.fullmatch(part):
+        if part[-1].isdigit() and (numbered := _NUMBERED.fullmatch(part)):
             yield _stem(numbered[1])
             yield numbered[2]
-    if len(parts) > 1 and len(raw) <= _MAX_JOINABLE:
-        names = [_joined(parts[at : at + n]) for n in {2, 3, len(parts)} for at in range(len(parts) - n + 1)]
-        yield from (_stem(name) for name in names if len(name) <= MAX_TERM)
+    yield from (_stem(name) for name in _joined(parts) if len(name) <= MAX_TERM)
     if raw[0] == "." and not _BETWEEN_PARTS.match(raw, 1):
         yield f".{parts[0]}"[:MAX_TERM]
     if raw[-1] in "+#":
@@ -145,20 +145,25 @@ def _parts(name: str) -> list[str]:
     return parts
 
 
-def _joined(parts: Sequence[str]) -> str:
-    """The parts as one word; a dot keeps numbers apart, so that 1.23 is not 12.3."""
-    name = parts[0]
-    for part in parts[1:]:
-        name += f".{part}" if name[-1].isdigit() and part[0].isdigit() else part
-    return name
+def _joined(parts: Sequence[str]) -> list[str]:
+    """Neighbouring parts as one word; a dot keeps numbers apart, so that 1.23 is not 12.3."""
+    if not 1 < len(parts) <= _MAX_PATH:
+        return []
+    links = [f".{part}" if last[-1].isdigit() and part[0].isdigit() else part for last, part in pairwise(parts)]
+    links.insert(0, parts[0])
+    lengths = {2, 3, len(parts)} if len(parts) <= _MAX_NAME else {2}
+    runs = [links[at : at + length] for length in lengths for at in range(len(parts) - length + 1)]
+    return ["".join(run).removeprefix(".") for run in runs]
 
 
 def _stem(word: str) -> str:
     """The stem of a word in the main language of its script; stop words stay as they are."""
     if word in STOP_WORDS:
         return word
-    script = "" if word.isascii() else unicodedata.name(word[0], "").partition(" ")[0]
-    language = _STEMMED_SCRIPTS.get(script, "")
+    language = "english"
+    if not word.isascii():
+        script, _, _ = unicodedata.name(word[0], "").partition(" ")
+        language = _STEMMED_SCRIPTS.get(script, language)
     with _stemming:
         if language not in _stemmers:
             _stemmers[language] = Stemmer.Stemmer(language, 0)

@@ -3,7 +3,7 @@
 A chunk is too small to be judged alone: a question's words are often spread over its section. So a row
 holds the chunk's own words in `body` and, in `around`, the same with the words next to it: BM25 over both
 ranks documents about as well as BM25 over whole documents, and passages better than BM25 over
-passages. Every field starts with the title and the headings above the chunk. Any store that scores with
+passages. Both start with the title and the headings above the chunk. Any store that scores with
 these fields, boosts and constants ranks alike.
 """
 

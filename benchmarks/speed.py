@@ -1,0 +1,166 @@
+"""How fast, how large? Indexing, cold and warm searches, memory and size over any folder.
+
+    python benchmarks/speed.py FOLDER [--embed] [--queries N]
+
+Times are CPU-seconds of the program's own processes (user and system, children included), because the
+machines that run this are shared; compare figures of one run with each other. The bare tantivy call is the same
+query on the same index without the engine around it. Results go to benchmarks/results/speed.json.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dowse
+from dowse import Config, Engine, Query
+
+RESULTS = Path(__file__).parent / "results"
+REPEATS = 5
+LONGEST_QUERY = 5
+
+
+def main() -> int:
+    """Measure one folder and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("docs"))
+    parser.add_argument("--embed", action="store_true", help="also embed, and time searches by meaning")
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--output", type=Path, default=RESULTS / "speed.json")
+    options = parser.parse_args()
+    if not options.folder.is_dir():
+        print(f"error: there is no folder {options.folder}", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as scratch:
+        results = measure(options.folder.resolve(), Path(scratch), options.queries, embed=options.embed)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(
+        json.dumps({"version": dowse.__version__, "folder": options.folder.name} | results, indent=2)
+    )
+    for name, value in results.items():
+        print(f"{name:<42}{value:>14.4f}" if isinstance(value, float) else f"{name:<42}{value:>14}")
+    return 0
+
+
+def measure(folder: Path, scratch: Path, count: int, *, embed: bool) -> dict[str, float | int]:
+    """Every figure, by name."""
+    index = scratch / "index"
+    start_up = min(cpu_of("--version", index=index)[0] for _ in range(REPEATS))
+    cpu, peak = cpu_of("collection", "add", str(folder), "--name", "bench", "--no-embed", "--quiet", index=index)
+    config = replace(Config.load(), index=str(index))
+    results: dict[str, float | int] = {"start-up, CPU-s": start_up, "first index (words), CPU-s": cpu}
+    results["first index, peak MB"] = peak / 1024
+    with dowse.open(config=config) as engine:
+        stats = engine.stats()
+        results |= {"documents": stats.documents, "chunks": stats.chunks, "index size, MB": stats.bytes_on_disk / 1e6}
+        results["text size, MB"] = sum(info.fingerprint.size for info in engine.documents()) / 1e6
+        results |= {"files per CPU-s": stats.documents / cpu, "chunks per CPU-s": stats.chunks / cpu}
+        queries = sample_queries(engine, count)
+    no_op = min(cpu_of("update", "--no-embed", "--quiet", index=index)[0] for _ in range(REPEATS))
+    results |= {"no-op update, CPU-s": no_op, "no-op update beyond start-up, CPU-s": no_op - start_up}
+    results["cold search, CPU-s"] = min(cpu_of("search", queries[0], "--json", index=index)[0] for _ in range(REPEATS))
+    if embed:
+        started = time.monotonic()
+        cpu, peak = cpu_of("embed", "--quiet", index=index)
+        results |= {"embed, CPU-s": cpu, "embed, s": time.monotonic() - started, "embed, peak MB": peak / 1024}
+        results["passages per CPU-s"] = stats.chunks / cpu
+    with dowse.open(config=config) as engine:
+        modes = ("lex", "vec", "hybrid") if embed else ("lex",)
+        for mode in modes:
+            results |= named(f"warm {mode}", times(lambda text, mode=mode: ask(engine, text, mode), queries))
+        bare = times(bare_tantivy(index), queries)
+        results |= named("bare tantivy", bare)
+        results["warm lex / bare tantivy, p50"] = results["warm lex p50, ms"] / results["bare tantivy p50, ms"]
+    results["peak MB of this process"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return results
+
+
+def cpu_of(*arguments: str, index: Path) -> tuple[float, int]:
+    """CPU-seconds and peak memory (KB) of one run of the program in a process of its own."""
+    command = [sys.executable, "-m", "dowse", "--index", str(index), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(arguments)} failed with exit code {process.returncode}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+def sample_queries(engine: Engine, count: int) -> list[str]:
+    """Runs of two to five words from the documents themselves, the same ones every time."""
+    chance = random.Random(7)  # noqa: S311 - a fixed sample, not a secret
+    documents = engine.documents()
+    queries = []
+    while len(queries) < count:
+        words = re.findall(r"[A-Za-z]{3,}", engine.get(chance.choice(documents).file).text)
+        if len(words) > LONGEST_QUERY:
+            at = chance.randrange(len(words) - LONGEST_QUERY)
+            queries.append(" ".join(words[at : at + chance.randint(2, LONGEST_QUERY)]))
+    return queries
+
+
+def ask(engine: Engine, text: str, mode: Any) -> object:
+    """One search as the command line makes it."""
+    return engine.search(Query(text, mode=mode, per_document=1))
+
+
+def bare_tantivy(index: Path) -> Callable[[str], object]:
+    """The same terms and fields, as many candidates, straight from tantivy, with the stored handles."""
+    import tantivy
+
+    from dowse.text.analyse import query_terms
+    from dowse.text.fields import BOOSTS
+
+    opened = tantivy.Index.open(str(next(index.glob("lexical-*"))))
+    searcher, schema = opened.searcher(), opened.schema
+
+    def search(text: str) -> object:
+        query = tantivy.Query.boolean_query(
+            [
+                (
+                    tantivy.Occur.Should,
+                    tantivy.Query.boost_query(tantivy.Query.term_query(schema, field, term, "freq"), boost),
+                )
+                for term in query_terms(text)
+                for field, boost in BOOSTS.items()
+            ]
+        )
+        hits = searcher.search(query, limit=30, count=False).hits
+        return searcher.fast_field_values("ref", [address for _, address in hits])
+
+    return search
+
+
+def times(call: Callable[[str], object], queries: Sequence[str]) -> list[float]:
+    """CPU-milliseconds of each call, after one round to warm up."""
+    for query in queries[:20]:
+        call(query)
+    found = []
+    for query in queries:
+        started = time.process_time_ns()
+        call(query)
+        found.append((time.process_time_ns() - started) / 1e6)
+    return found
+
+
+def named(what: str, values: Sequence[float]) -> dict[str, float]:
+    """The median and the 95th percentile."""
+    return {
+        f"{what} p50, ms": statistics.median(values),
+        f"{what} p95, ms": statistics.quantiles(values, n=20)[-1],
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What is in this folder? From bytes to chunks in a store."""

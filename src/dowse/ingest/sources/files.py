@@ -1,0 +1,70 @@
+"""One file: its bytes, and the fingerprint that belongs to just these bytes."""
+
+import os
+import stat
+import time
+from pathlib import Path
+
+from dowse.errors import SourceError
+from dowse.types import Fingerprint
+
+__all__ = ["fingerprint_of", "read"]
+
+_TRIES = 4
+
+
+def read(path: Path, max_file_size: int) -> tuple[bytes, Fingerprint]:
+    """The bytes of a file and its fingerprint; a file that is written to meanwhile is read again.
+
+    Raises:
+        SourceError: reason `missing`, `unreadable`, `special`, `too_large`, or `changing` when it does not
+            hold still.
+    """
+    for _ in range(_TRIES):
+        started = time.time_ns()
+        before, data, after = _read_once(path, max_file_size)
+        fingerprint = fingerprint_of(after, started)
+        if fingerprint_of(before, started) == fingerprint and len(data) == fingerprint.size:
+            return data, fingerprint
+    raise SourceError(
+        f"{path.name} changes faster than it can be read.", reason="changing", hint="The next run tries it again."
+    )
+
+
+def fingerprint_of(status: os.stat_result, read_ns: int = 0) -> Fingerprint:
+    """What identifies this version of a file; `read_ns` is when it was opened, 0 if it was not."""
+    # On Windows a folder's listing knows no file numbers; leaving them out keeps both ways comparable.
+    inode = 0 if os.name == "nt" else status.st_ino
+    return Fingerprint(status.st_size, status.st_mtime_ns, inode, read_ns)
+
+
+def _read_once(path: Path, max_file_size: int) -> tuple[os.stat_result, bytes, os.stat_result]:
+    try:
+        with open(path, "rb", buffering=0, opener=_open) as file:
+            before = os.fstat(file.fileno())
+            _check(path.name, before, max_file_size)
+            # One byte more than there should be shows that it grew.
+            data = file.read(before.st_size + 1)
+            return before, data, os.fstat(file.fileno())
+    except FileNotFoundError as error:
+        raise SourceError(f"{path.name} is not there.", reason="missing", hint="Was it moved or deleted?") from error
+    except OSError as error:
+        raise SourceError(f"{path.name} cannot be read ({error.strerror}).", hint="Check its permissions.") from error
+
+
+def _open(path: str, flags: int) -> int:
+    """Open without waiting for a writer, should a pipe have taken the file's place."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check(name: str, status: os.stat_result, max_file_size: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise SourceError(
+            f"{name} is not a regular file.", reason="special", hint="Pipes, sockets and devices cannot be indexed."
+        )
+    if status.st_size > max_file_size:
+        raise SourceError(
+            f"{name} has {status.st_size:,} bytes; the limit is {max_file_size:,}.",
+            reason="too_large",
+            hint="Raise max_file_size to index it.",
+        )

@@ -1,0 +1,107 @@
+"""`status`, `doctor` and `cleanup`: how the index is, and what keeps it well."""
+
+import sys
+
+import click
+
+from dowse import __version__
+from dowse.errors import DowseError
+from dowse.interfaces import wire
+from dowse.interfaces.cli import progress, terminal
+from dowse.interfaces.cli.app import Command
+from dowse.interfaces.cli.commands.collection import collection_lines
+from dowse.interfaces.cli.options import json_option
+from dowse.interfaces.cli.session import Session
+from dowse.types import Event, Finding, LedgerEntry, StoreStats
+
+
+@click.command(cls=Command)
+@click.option("--failed", is_flag=True, help="List the files that are not indexed, with the reasons.")
+@json_option
+@click.pass_obj
+def status(session: Session, *, failed: bool, as_json: bool) -> None:
+    """Show what is in the index and what it lacks.
+
+    With --json, -v adds the index's path and its size on disk, which depend on more than what is indexed.
+    """
+    with session.engine(create=True) as engine:
+        stats, ledger = engine.stats(), engine.ledger()
+    failures = [entry for entry in ledger if failed or entry.state == "failed"]
+    if as_json:
+        made = wire.status(stats, failures, version=__version__)
+        if session.verbose:
+            made |= {"index": str(session.config.index_dir), "bytes": stats.bytes_on_disk}
+        terminal.emit(wire.dumps(made))
+    elif failed:
+        terminal.emit("\n".join(_failure_line(entry) for entry in failures))
+    else:
+        terminal.emit(_summary(session, stats, ledger))
+
+
+def _failure_line(entry: LedgerEntry) -> str:
+    hint = f" ({entry.hint})" if entry.hint else ""
+    return terminal.one_line(f"{entry.state}: {entry.collection}/{entry.path}: {entry.reason}{hint}")
+
+
+def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry]) -> str:
+    missing = sum(each.unembedded for each in stats.collections)
+    model = f" by {stats.model.name} ({stats.model.precision})" if stats.model else ""
+    lines = [
+        f"Index:       {session.config.index_dir} ({stats.bytes_on_disk / (1 << 20):,.1f} MB)",
+        f"Documents:   {stats.documents:,}",
+        f"Passages:    {stats.chunks:,}, {stats.vectors:,} vectors{model}",
+        f"Collections: {len(stats.collections)}",
+    ]
+    lines += [f"  {line}" for line in collection_lines(stats.collections).splitlines()]
+    if missing or (stats.chunks and not stats.vectors):
+        lines.append(f"{missing:,} documents need embedding: {session.program} embed")
+    failed = sum(entry.state == "failed" for entry in ledger)
+    if ledger:
+        rest = len(ledger) - failed
+        lines.append(f"Not indexed: {failed:,} failed, {rest:,} left out: {session.program} status --failed")
+    return "\n".join(terminal.clean(line) for line in lines)
+
+
+@click.command(cls=Command)
+@click.option("--days", type=click.FloatRange(min=0), metavar="N", help="Keep what was deleted since then.")
+@click.pass_obj
+def cleanup(session: Session, days: float | None) -> None:
+    """Free what deleted documents left behind.
+
+    It is kept for some time (keep_days in the configuration), so that a folder that comes back costs nothing.
+    """
+    with session.engine() as engine:
+        freed = engine.cleanup(days=days)
+    session.say(f"Freed {freed:,} bytes.")
+
+
+@click.command(cls=Command)
+@click.option("--deep", is_flag=True, help="Compare every derived entry with the database.")
+@click.option("--repair", is_flag=True, help="First make everything derived anew.")
+@json_option
+@click.pass_obj
+def doctor(session: Session, *, deep: bool, repair: bool, as_json: bool) -> None:
+    """Examine the index and the model.
+
+    Exits with 1 when something is wrong.
+    """
+    with session.engine() as engine, progress.shown(session) as on_event:
+        findings = engine.doctor(
+            deep=deep, repair=repair, progress=lambda done, total: on_event(Event("store", done, total))
+        )
+    if as_json:
+        terminal.emit(wire.dumps([wire.finding(each) for each in findings]))
+    else:
+        coloured = terminal.wants_colour(sys.stdout)
+        terminal.write("\n".join(_finding_line(each, coloured=coloured) for each in findings))
+    bad = [each for each in findings if not each.ok]
+    if bad:
+        raise DowseError(f"{len(bad)} of {len(findings)} checks failed.", hint=bad[0].hint)
+
+
+def _finding_line(finding: Finding, *, coloured: bool) -> str:
+    word = "ok" if finding.ok else "FAILED"
+    if coloured:
+        word = click.style(word, fg="green" if finding.ok else "red", bold=True)
+    hint = f" ({finding.hint})" if finding.hint and not finding.ok else ""
+    return f"{word}  {terminal.one_line(finding.check)}: {terminal.one_line(finding.message + hint)}"

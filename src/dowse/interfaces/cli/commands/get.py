@@ -1,0 +1,107 @@
+"""`get`, `multi-get` and `ls`: documents by name, and their names."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dowse.errors import NotFoundError
+from dowse.interfaces import wire
+from dowse.interfaces.cli import render, terminal
+from dowse.interfaces.cli.app import Command
+from dowse.interfaces.cli.commands.collection import collection_lines
+from dowse.interfaces.cli.options import format_options, json_option, line_numbers_option
+from dowse.interfaces.cli.session import Session
+
+if TYPE_CHECKING:
+    from dowse.types import Document, DocumentInfo
+
+_MAX_LINES = click.IntRange(min=1)
+
+
+@click.command(cls=Command)
+@click.argument("name", metavar="NAME[:LINE[:COUNT]]")
+@click.option("--from", "first_line", type=click.IntRange(min=1), metavar="LINE", help="Start at this line.")
+@click.option("-l", "--max-lines", type=_MAX_LINES, metavar="N", help="At most so many lines.")
+@line_numbers_option
+@json_option
+@click.pass_obj
+def get(
+    session: Session,
+    name: str,
+    first_line: int | None,
+    max_lines: int | None,
+    *,
+    line_numbers: bool,
+    as_json: bool,
+) -> None:
+    """Print a document.
+
+    NAME is collection/path, the end of a path, or a docid.
+    """
+    with session.engine() as engine:
+        found = engine.get(name, first_line=first_line, max_lines=max_lines)
+    for text in found.contexts:
+        session.say(f"context: {terminal.one_line(text)}")
+    made = wire.document(found, line_numbers=line_numbers)
+    terminal.emit(wire.dumps(made) if as_json else made["body"])
+    _tell_part(session, found)
+
+
+def _tell_part(session: Session, found: "Document") -> None:
+    shown = len(found.text.removesuffix("\n").split("\n"))
+    if shown < found.total_lines:
+        last = found.first_line + shown - 1
+        session.say(f"Lines {found.first_line:,} to {last:,} of {found.total_lines:,}.")
+
+
+@click.command("multi-get", cls=Command)
+@click.argument("pattern")
+@click.option("-l", "--max-lines", type=_MAX_LINES, metavar="N", help="At most so many lines of each.")
+@click.option(
+    "--max-bytes",
+    type=click.IntRange(min=1),
+    default=10_240,
+    show_default=True,
+    metavar="N",
+    help="Skip larger documents.",
+)
+@line_numbers_option
+@format_options
+@click.pass_obj
+def multi_get(session: Session, pattern: str, max_lines: int | None, max_bytes: int, *, line_numbers: bool) -> None:
+    """Print several documents.
+
+    PATTERN is a glob over collection/path, or names with commas between them.
+    """
+    with session.engine() as engine:
+        found = engine.get_many(pattern, max_lines=max_lines, max_bytes=max_bytes)
+    for name, reason in found.missed:
+        session.say(f"left out: {terminal.one_line(name)}: {terminal.one_line(reason)}")
+    look = render.Look(format=session.format or "cli", line_numbers=line_numbers)
+    terminal.emit(render.documents(found.documents, found.missed, look, cut=max_lines is not None))
+    if not found.documents:
+        raise NotFoundError(f"None of {pattern!r} can be shown.", hint="Raise --max-bytes, or see: dowse ls")
+
+
+@click.command(cls=Command)
+@click.argument("place", required=False, metavar="[COLLECTION[/PREFIX]]")
+@json_option
+@click.pass_obj
+def ls(session: Session, place: str | None, *, as_json: bool) -> None:
+    """List the collections, or the documents of one."""
+    with session.engine(create=True) as engine:
+        if place is None:
+            known = engine.collections()
+            listing = [wire.collection(each) for each in known]
+            text = collection_lines(known)
+        else:
+            name, _, prefix = place.removeprefix("qmd://").removeprefix("dowse://").strip("/").partition("/")
+            documents = engine.documents(name, prefix=prefix)
+            listing = [wire.document_info(each) for each in documents]
+            text = "\n".join(_line(each) for each in documents)
+    terminal.emit(wire.dumps(listing) if as_json else text)
+
+
+def _line(info: "DocumentInfo") -> str:
+    day = (wire.iso(info.fingerprint.mtime_ns // 1_000_000) or "").partition("T")[0]
+    return f"{info.docid}  {info.fingerprint.size:>11,}  {day:<10}  {terminal.one_line(info.file)}"

@@ -1,0 +1,130 @@
+"""`search`, `vsearch` and `query`: three modes of the same question, rendered alike."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dowse.errors import NotFoundError, UsageError
+from dowse.interfaces.cli import render, terminal
+from dowse.interfaces.cli.app import Command
+from dowse.interfaces.cli.options import format_options, line_numbers_option
+from dowse.interfaces.cli.session import Session
+from dowse.types import Answer, Mode, Query
+
+if TYPE_CHECKING:
+    from dowse.engine import Engine
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_EPILOG = "Put -- before a query that starts with a dash: search -- -redis cache"
+
+
+def _search_options(min_score: float) -> Callable[[_Function], _Function]:
+    """What all three commands take; only the default threshold differs."""
+    options = (
+        click.argument("words", nargs=-1, required=True, metavar="QUERY..."),
+        click.option(
+            "-n", "--limit", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many files."
+        ),
+        click.option("--all", "everything", is_flag=True, help="Every file that matches, without a limit."),
+        click.option(
+            "--min-score",
+            type=click.FloatRange(0, 1),
+            default=min_score,
+            show_default=True,
+            help="Leave out weaker results.",
+        ),
+        click.option(
+            "-c", "--collection", "collections", multiple=True, metavar="NAME", help="Only in this one (repeatable)."
+        ),
+        click.option("--full", is_flag=True, help="Whole documents instead of the passages that match."),
+        line_numbers_option,
+        click.option("--explain", is_flag=True, help="Show how each score came about."),
+        format_options,
+    )
+
+    def decorate(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@_search_options(0.0)
+@click.pass_obj
+def search(session: Session, /, words: Sequence[str], **options: Any) -> None:
+    """Find documents by their words."""
+    _run(session, words, "lex", **options)
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@_search_options(0.3)
+@click.pass_obj
+def vsearch(session: Session, /, words: Sequence[str], **options: Any) -> None:
+    """Find documents by their meaning."""
+    _run(session, words, "vec", **options)
+
+
+@click.command(cls=Command, epilog=_EPILOG)
+@_search_options(0.0)
+@click.pass_obj
+def query(session: Session, /, words: Sequence[str], **options: Any) -> None:
+    """Find documents by words and meaning together."""
+    _run(session, words, "auto", **options)
+
+
+def _run(
+    session: Session,
+    words: Sequence[str],
+    mode: Mode,
+    *,
+    limit: int,
+    everything: bool,
+    min_score: float,
+    collections: Sequence[str],
+    full: bool,
+    line_numbers: bool,
+    explain: bool,
+) -> None:
+    text = " ".join(words).strip()
+    if not text:
+        raise UsageError("The query is empty.", hint="Give some words: dowse query how are backups made")
+    with session.engine() as engine:
+        # A result is a file with its best passage, so there are never more of them than documents.
+        most = max(1, engine.stats().documents) if everything else limit
+        answer = engine.search(Query(text, mode, tuple(collections), most, min_score, per_document=1))
+        bodies = _bodies(engine, answer) if full else {}
+    _tell(session, answer)
+    look = render.Look(
+        format=session.format or "cli",
+        line_numbers=line_numbers,
+        explain=explain,
+        coloured=terminal.wants_colour(sys.stdout),
+    )
+    rendered = render.hits(answer.hits, bodies, look)
+    terminal.write(rendered) if look.format == "cli" else terminal.emit(rendered)
+
+
+def _bodies(engine: "Engine", answer: Answer) -> dict[str, str]:
+    """The whole texts by document id; a document deleted in this very moment keeps its passage."""
+    bodies = {}
+    for hit in answer.hits:
+        key = str(hit.info.id)
+        try:
+            bodies[key] = engine.get(key).text
+        except NotFoundError:
+            bodies[key] = hit.chunk.text
+    return bodies
+
+
+def _tell(session: Session, answer: Answer) -> None:
+    for note in answer.notes:
+        session.say(f"note: {note}")
+    if session.verbose:
+        session.say(f"{len(answer.hits):,} results, mode {answer.mode}.")
+    if not answer.hits:
+        session.say(f'No results found for "{terminal.one_line(answer.query.text)}".')

@@ -1,0 +1,218 @@
+"""The one mapping from nouns to JSON, shared by every interface that speaks it.
+
+Functions take nouns and return plain dictionaries, `dumps` turns those into text. The keys of `hit`
+and of `status` that the qmd specification names are spelled as there; the others are snake_case.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from dowse.errors import DowseError
+from dowse.types import (
+    Collection,
+    CollectionStats,
+    Context,
+    Document,
+    DocumentInfo,
+    EmbedReport,
+    Finding,
+    Hit,
+    IndexReport,
+    LedgerEntry,
+    StoreStats,
+)
+
+Json: TypeAlias = dict[str, Any]
+
+_UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
+"""What json leaves as it is, but a terminal (C1 controls) or UTF-8 (half surrogates) cannot take."""
+
+
+def dumps(value: object) -> str:
+    """Readable JSON that survives any terminal and encoding, without a newline at the end."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def iso(milliseconds: int) -> str | None:
+    """A stored time as ISO 8601 in UTC with milliseconds and Z; None for a time that never was."""
+    if not milliseconds:
+        return None
+    seconds, rest = divmod(milliseconds, 1000)
+    moment = datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def numbered(text: str, first_line: int = 1) -> str:
+    """The text with `N: ` in front of each line, N its true line number."""
+    if not text:
+        return text
+    ending = "\n" if text.endswith("\n") else ""
+    lines = text.removesuffix("\n").split("\n")
+    return "\n".join(f"{number}: {line}" for number, line in enumerate(lines, first_line)) + ending
+
+
+def context_text(contexts: Sequence[str]) -> str | None:
+    """All contexts that apply, general ones first, one per line."""
+    return "\n".join(contexts) or None
+
+
+def hit(found: Hit, *, line_numbers: bool = False, explain: bool = False, body: str | None = None) -> Json:
+    """One search result; `body` is the document's whole text where it was asked for."""
+    info, chunk, snippet = found.info, found.chunk, found.snippet
+    made: Json = {
+        "docid": info.docid,
+        "file": info.file,
+        "title": info.title,
+        "score": round(found.score, 4),
+        "line": snippet.first_line,
+        "context": context_text(found.contexts),
+        "snippet": numbered(snippet.text, snippet.first_line) if line_numbers else snippet.text,
+        "headings": list(chunk.headings),
+        "page": chunk.page,
+        "first_line": chunk.first_line,
+        "last_line": chunk.last_line,
+        "start": chunk.start,
+        "end": chunk.end,
+        "passage": found.ordinal,
+        "id": str(info.id),
+        "content_hash": info.content_hash,
+    }
+    if explain:
+        made["explain"] = asdict(found.explain)
+    if body is not None:
+        made["body"] = numbered(body) if line_numbers else body
+    return made
+
+
+def document_info(info: DocumentInfo) -> Json:
+    """A document as listings show it."""
+    return {
+        "docid": info.docid,
+        "file": info.file,
+        "title": info.title,
+        "collection": info.collection,
+        "path": info.path,
+        "uri": info.uri,
+        "bytes": info.fingerprint.size,
+        "media_type": info.media_type,
+        "origin": info.origin,
+        "id": str(info.id),
+        "content_hash": info.content_hash,
+        "updated": iso(info.updated_at),
+    }
+
+
+def document(found: Document, *, line_numbers: bool = False) -> Json:
+    """A document with its text, or with the lines that were asked for."""
+    return {
+        "docid": found.info.docid,
+        "file": found.info.file,
+        "title": found.info.title,
+        "context": context_text(found.contexts),
+        "first_line": found.first_line,
+        "total_lines": found.total_lines,
+        "id": str(found.info.id),
+        "content_hash": found.info.content_hash,
+        "body": numbered(found.text, found.first_line) if line_numbers else found.text,
+    }
+
+
+def missed(name: str, reason: str) -> Json:
+    """A name that `get_many` could not answer, among the documents that it could."""
+    return {"file": name, "skipped": True, "reason": reason}
+
+
+def collection(stats: CollectionStats) -> Json:
+    """A collection with its counts: the entry of StatusResult and more."""
+    known: Collection = stats.collection
+    return {
+        "name": known.name,
+        "path": known.root or "",
+        "pattern": known.pattern if known.root else "",
+        "documents": stats.documents,
+        "lastUpdated": iso(known.updated_at or known.created_at),
+        "description": known.description,
+        "included": known.included,
+        "chunks": stats.chunks,
+        "needsEmbedding": stats.unembedded,
+        "failed": stats.failed,
+        "skipped": stats.skipped,
+    }
+
+
+def status(stats: StoreStats, failures: Iterable[LedgerEntry], *, version: str) -> Json:
+    """StatusResult and more; apart from times it depends only on what is indexed, not on how that came."""
+    return {
+        "totalDocuments": stats.documents,
+        "needsEmbedding": sum(each.unembedded for each in stats.collections),
+        "hasVectorIndex": stats.vectors > 0,
+        "collections": [collection(each) for each in stats.collections],
+        "chunks": stats.chunks,
+        "vectors": stats.vectors,
+        "model": asdict(stats.model) if stats.model else None,
+        "failures": [ledger_entry(entry) for entry in failures],
+        "version": version,
+    }
+
+
+def ledger_entry(entry: LedgerEntry) -> Json:
+    """A file that is not indexed, and why."""
+    return {
+        "file": f"{entry.collection}/{entry.path}",
+        "state": entry.state,
+        "code": entry.code,
+        "reason": entry.reason,
+        "hint": entry.hint,
+    }
+
+
+def index_report(report: IndexReport) -> Json:
+    """What one indexing run of one collection did."""
+    return {
+        "collection": report.collection,
+        "added": report.added,
+        "changed": report.changed,
+        "moved": report.moved,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+        "chunks": report.chunks,
+        "failed": [ledger_entry(entry) for entry in report.failed],
+        "skipped": [ledger_entry(entry) for entry in report.skipped],
+        "guarded": report.guarded or None,
+    }
+
+
+def embed_report(report: EmbedReport) -> Json:
+    """What one embedding run did."""
+    return {
+        "embedded": report.embedded,
+        "remaining": report.remaining,
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def context(known: Context) -> Json:
+    """A context; the collection is null for one that describes everything."""
+    return {"collection": known.collection, "prefix": known.prefix, "text": known.text}
+
+
+def finding(found: Finding) -> Json:
+    """One result of a health check."""
+    return {"check": found.check, "ok": found.ok, "message": found.message, "hint": found.hint}
+
+
+def error(failure: DowseError) -> Mapping[str, Json]:
+    """The one shape of errors."""
+    return {
+        "error": {
+            "code": failure.code,
+            "message": failure.message,
+            "hint": failure.hint,
+            "details": failure.details,
+        }
+    }

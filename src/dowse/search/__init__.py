@@ -1,0 +1,1 @@
+"""Which passages answer this? From a query to ranked, cited hits."""
