@@ -17,7 +17,10 @@ Origin = Literal["walked", "ingested"]
 LedgerState = Literal["failed", "skipped", "excluded"]
 
 Ref = NewType("Ref", int)
-"""A store's own handle of one chunk of one live document, good within one snapshot."""
+"""A store's own handle of one chunk of one live document, good within one snapshot; see `ref_of`."""
+
+_ORDINAL_BITS = 20
+_ORDINAL_MASK = (1 << _ORDINAL_BITS) - 1
 
 MetadataValue = str | int | float | bool | list[str]
 
@@ -355,6 +358,21 @@ class StoreStats:
     bytes_on_disk: int
     model: ModelIdentity | None = None
     """The model whose vectors the index holds."""
+
+
+def ref_of(version: int, ordinal: int) -> Ref:
+    """The handle of a chunk: a number of its document's live version and its place there, in one integer."""
+    return Ref(version << _ORDINAL_BITS | ordinal)
+
+
+def version_of(ref: int) -> int:
+    """The part of a ref that all chunks of one document share, and no others."""
+    return ref >> _ORDINAL_BITS
+
+
+def ordinal_of(ref: int) -> int:
+    """Which chunk of its document a ref means."""
+    return ref & _ORDINAL_MASK
 
 
 def new_document_id() -> UUID:

@@ -22,6 +22,7 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
+    ref_of,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class MemorySnapshot:
         for entry in self._state.documents.values():
             chunks = self._state.contents[entry.content].chunks
             for ordinal, row in enumerate(lexical_rows(entry.info.title, entry.info.path, chunks)):
-                rows[Ref(entry.first_ref + ordinal)] = row
+                rows[ref_of(entry.version, ordinal)] = row
         return Bm25(rows)
 
 

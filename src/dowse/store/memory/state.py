@@ -7,7 +7,17 @@ from typing import TypeAlias
 from uuid import UUID
 
 from dowse.text.passage import embedding_text
-from dowse.types import Chunk, Collection, Content, Context, DocumentInfo, LedgerEntry, ModelIdentity, Passage, Ref
+from dowse.types import (
+    Chunk,
+    Collection,
+    Content,
+    Context,
+    DocumentInfo,
+    LedgerEntry,
+    ModelIdentity,
+    Passage,
+    ref_of,
+)
 
 ContentKey: TypeAlias = tuple[str, str]
 """Content hash and recipe."""
@@ -17,11 +27,11 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One live document: its info, the content it shows, and the ref of its first chunk."""
+    """One live document: its info, the content it shows, and the number of this version of it."""
 
     info: DocumentInfo
     content: ContentKey
-    first_ref: int
+    version: int
 
 
 @dataclass(slots=True)
@@ -38,7 +48,7 @@ class State:
     vectors: dict[bytes, tuple[float, ...]] = field(default_factory=dict)
     model: ModelIdentity | None = None
     """Whose vectors these are; None while there are none."""
-    next_ref: int = 1
+    next_version: int = 1
 
     def copy(self) -> "State":
         """An independent state that starts out equal."""
@@ -51,7 +61,7 @@ class State:
             ledger=dict(self.ledger),
             vectors=dict(self.vectors),
             model=self.model,
-            next_ref=self.next_ref,
+            next_version=self.next_version,
         )
 
     def at(self, place: Place) -> Entry | None:
@@ -65,7 +75,7 @@ class State:
         """Every chunk of every live document."""
         for entry in self.documents.values():
             for ordinal, chunk in enumerate(self.contents[entry.content].chunks):
-                yield Passage(Ref(entry.first_ref + ordinal), entry.info, chunk, ordinal)
+                yield Passage(ref_of(entry.version, ordinal), entry.info, chunk, ordinal)
 
 
 def embeddable(content: Content) -> dict[bytes, str]:

@@ -261,9 +261,9 @@ def _put(state: State, draft: Draft) -> None:
             updated_at=info.updated_at or now_ms(),
         ),
         key,
-        state.next_ref,
+        state.next_version,
     )
-    state.next_ref += len(state.contents[key].chunks)
+    state.next_version += 1
     state.ledger.pop((info.collection, info.path), None)
 
 

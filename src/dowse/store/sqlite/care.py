@@ -8,14 +8,16 @@ from itertools import islice
 from pathlib import Path
 
 from dowse.errors import DowseError
-from dowse.store.sqlite import rows
 from dowse.store.sqlite.database import connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex
 from dowse.store.sqlite.snapshot import bytes_below
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import entries_since, read_meta, remember_commit
 from dowse.text.analyse import ANALYSER
-from dowse.types import Finding
+from dowse.types import (
+    Finding,
+    ref_of,
+)
 
 _REBUILD_ENTRIES = 20_000  # per tantivy commit: bounds memory
 _VECTOR_ROWS = 10_000  # copied at a time
@@ -175,6 +177,8 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
     if dead and generation is not None:
         opstamp = LexicalIndex.at(directory, generation).commit((), dead)
         connection.execute("BEGIN IMMEDIATE")
+        # A new number, so that no reader pairs the emptied list with entries that it loaded before.
+        connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
         connection.execute("DELETE FROM tombstones")
         remember_commit(connection, int(read_meta(connection, "seq")), opstamp)
         connection.execute("COMMIT")
@@ -235,7 +239,7 @@ def _check_lexical(connection: sqlite3.Connection, directory: Path, *, deep: boo
         return Finding("words", False, f"The word index cannot be read: {error}.", mend)
     if deep:
         live = {
-            rows.ref_of(version, ordinal)
+            ref_of(version, ordinal)
             for version, ordinal in connection.execute(
                 "SELECT d.version, c.ordinal FROM documents d JOIN chunks c ON c.content = d.content"
             )

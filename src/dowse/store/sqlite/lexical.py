@@ -64,8 +64,9 @@ class LexicalIndex:
                     index.schema, "version", tantivy.FieldType.Unsigned, newer_than, None, include_lower=False
                 )
                 writer.delete_documents_by_query(query)
-            for version in dead:
-                writer.delete_documents_by_term("version", version)
+            if dead:
+                # By query: `delete_documents_by_term` takes every int for a signed one and finds nothing.
+                writer.delete_documents_by_query(tantivy.Query.term_set_query(index.schema, "version", list(dead)))
             for entry in entries:
                 document = tantivy.Document()
                 document.add_unsigned("ref", entry.ref)

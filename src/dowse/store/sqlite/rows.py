@@ -13,12 +13,7 @@ from dowse.types import (
     Fingerprint,
     LedgerEntry,
     ModelIdentity,
-    Ref,
 )
-
-# A ref is a document's version and a chunk's place in it, in one integer that tantivy can hold.
-ORDINAL_BITS = 20
-_ORDINAL_MASK = (1 << ORDINAL_BITS) - 1
 
 COLLECTION_COLUMNS = "name, root, pattern, included, description, created_at, updated_at"
 DOCUMENT_COLUMNS = (
@@ -30,21 +25,6 @@ CHUNK_COLUMNS = 'c.start, c."end", c.first_line, c.last_line, c.tokens, c.headin
 # Bytes, not characters: SQLite would have to decode the text from its start to find the nth character.
 CHUNK_TEXT = "substr(n.text, c.first_byte + 1, c.last_byte - c.first_byte)"
 LEDGER_COLUMNS = "l.name, g.path, g.state, g.code, g.reason, g.hint, g.at, g.size, g.mtime_ns, g.inode, g.read_ns"
-
-
-def ref_of(version: int, ordinal: int) -> Ref:
-    """The ref of a chunk of the version of a document."""
-    return Ref(version << ORDINAL_BITS | ordinal)
-
-
-def version_of(ref: int) -> int:
-    """Which version of which document a ref belongs to."""
-    return ref >> ORDINAL_BITS
-
-
-def ordinal_of(ref: int) -> int:
-    """Which chunk of it."""
-    return ref & _ORDINAL_MASK
 
 
 def collection_from(row: sqlite3.Row | tuple[Any, ...]) -> Collection:

@@ -1,8 +1,9 @@
 """One unchanging view of the store: an SQLite read transaction and the derived indexes that fit it."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -21,6 +22,9 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
+    ordinal_of,
+    ref_of,
+    version_of,
 )
 
 if TYPE_CHECKING:
@@ -33,44 +37,50 @@ _SPARE = 8  # asked for beyond k, so that equal scores at the cut are usually se
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The derived indexes as they belong to one change number, and what of them does not count."""
+
+    lexical: "LexicalView | None"
+    last_version: int
+    """Entries above it are a writer's that has not committed, or that died before it could."""
+    dead: frozenset[int]
+    """Versions that have been replaced or deleted, and may still stand in the word index."""
+    vectors: "OpenVectors | None"
+    notes: tuple[str, ...]
+
+
 class SqliteSnapshot:
     """See `ports.Snapshot`. Made by `SqliteStore.snapshot`, which also ends the transaction."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        directory: Path,
-        lexical: "LexicalView | None",
-        vectors: "OpenVectors | None",
-        notes: Iterable[str],
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, directory: Path, derived: Derived) -> None:
         self._connection = connection
         self._directory = directory
-        self._lexical = lexical
-        self._vectors = vectors
-        self.notes = tuple(notes)
+        self._derived = derived
+        self.notes = derived.notes
 
     # By words
 
     def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
         """See `ports.Snapshot.lexical`: asks for more until k of the hits are live."""
         terms = _unique(terms)
-        if self._lexical is None or not terms:
+        index = self._derived.lexical
+        if index is None or not terms:
             return Ranked((), 0.0)
         collections = self._collection_ids(scope)
         wanted = k + _SPARE
         while k > 0:
-            found = self._lexical.search(terms, wanted, collections)
-            live = self._live(rows.version_of(ref) for ref, _ in found)
-            hits = [(Ref(ref), score) for ref, score in found if rows.version_of(ref) in live]
+            found = index.search(terms, wanted, collections)
+            hits = [(Ref(ref), score) for ref, score in found if self._is_live(version_of(ref))]
             if len(found) < wanted or _is_settled(hits, k, found[-1][1]):
-                return Ranked(tuple(hits[:k]), self._lexical.ceiling(terms))
+                return Ranked(tuple(hits[:k]), index.ceiling(terms))
             wanted *= 4
-        return Ranked((), self._lexical.ceiling(terms))
+        return Ranked((), index.ceiling(terms))
 
     def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
         """See `ports.Snapshot.lexical_scores`."""
-        found = self._lexical.scores(_unique(terms), refs) if self._lexical else {}
+        index = self._derived.lexical
+        found = index.scores(_unique(terms), refs) if index else {}
         return {ref: found.get(ref, 0.0) for ref in refs}
 
     # By meaning
@@ -114,17 +124,20 @@ class SqliteSnapshot:
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
         """See `ports.Snapshot.passages`."""
-        query = (
-            f"SELECT {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} FROM {rows.DOCUMENT_TABLES} "
-            "JOIN chunks c ON c.content = n.id AND c.ordinal = ? WHERE d.version = ?"
-        )
-        found = []
-        for ref in refs:
-            ordinal = rows.ordinal_of(ref)
-            row = self._connection.execute(query, (ordinal, rows.version_of(ref))).fetchone()
-            if row is not None:
-                found.append(Passage(ref, rows.document_from(row[8:]), rows.chunk_from(row[:7], row[7]), ordinal))
-        return found
+        found: dict[int, Passage] = {}
+        for part, _ in _parts(refs):
+            wanted = ",".join(f"({ref},{version_of(ref)},{ordinal_of(ref)})" for ref in part)
+            query = (
+                f"WITH wanted (ref, version, ordinal) AS (VALUES {wanted}) "
+                f"SELECT w.ref, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} "
+                "FROM wanted w CROSS JOIN documents d ON d.version = w.version "
+                "JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content "
+                "JOIN chunks c ON c.content = n.id AND c.ordinal = w.ordinal"
+            )
+            for row in self._connection.execute(query):
+                info, chunk = rows.document_from(row[9:]), rows.chunk_from(row[1:8], row[8])
+                found[row[0]] = Passage(Ref(row[0]), info, chunk, ordinal_of(row[0]))
+        return [found[ref] for ref in refs if ref in found]
 
     def collections(self) -> tuple[Collection, ...]:
         """See `ports.Snapshot.collections`."""
@@ -231,22 +244,16 @@ class SqliteSnapshot:
             return None
         return [known[name] for name in scope.collections if name in known]
 
-    def _live(self, versions: Iterable[int]) -> set[int]:
-        live: set[int] = set()
-        for part, marks in _parts(sorted(set(versions))):
-            live.update(
-                row[0]
-                for row in self._connection.execute(f"SELECT version FROM documents WHERE version IN ({marks})", part)
-            )
-        return live
+    def _is_live(self, version: int) -> bool:
+        return version <= self._derived.last_version and version not in self._derived.dead
 
     def _model(self, model: ModelIdentity) -> "tuple[int, VectorRows] | None":
         row = self._connection.execute(
             "SELECT id, rows FROM models WHERE identity = ?", (rows.identity_to(model),)
         ).fetchone()
-        if row is None or self._vectors is None:
+        if row is None or self._derived.vectors is None:
             return None
-        return row[0], self._vectors.map(row[1])
+        return row[0], self._derived.vectors.map(row[1])
 
     def _rows_of(self, model_id: int, collections: Sequence[int], count: int) -> Any:
         """A mask over the rows: which ones belong to chunks of these collections."""
@@ -275,7 +282,7 @@ class SqliteSnapshot:
                 f"JOIN documents d ON d.content = c.content WHERE v.model = ? AND v.row IN ({marks}) {scope}"
             )
             for row, version, ordinal in self._connection.execute(query, (model_id, *part)):
-                found.setdefault(row, []).append(rows.ref_of(version, ordinal))
+                found.setdefault(row, []).append(ref_of(version, ordinal))
         return found
 
     def _rows_of_refs(self, model_id: int, refs: Sequence[Ref]) -> dict[Ref, int]:
@@ -285,7 +292,7 @@ class SqliteSnapshot:
         )
         found: dict[Ref, int] = {}
         for ref in refs:
-            row = self._connection.execute(query, (rows.ordinal_of(ref), model_id, rows.version_of(ref))).fetchone()
+            row = self._connection.execute(query, (ordinal_of(ref), model_id, version_of(ref))).fetchone()
             if row is not None:
                 found[ref] = row[0]
         return found

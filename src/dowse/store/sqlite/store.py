@@ -4,6 +4,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -13,8 +14,8 @@ from dowse.store.sqlite import care, rows
 from dowse.store.sqlite.database import connect_reader, connect_writer, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
 from dowse.store.sqlite.lock import WriterLock
-from dowse.store.sqlite.snapshot import SqliteSnapshot
-from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
+from dowse.store.sqlite.snapshot import Derived, SqliteSnapshot
+from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import Writing, prepare, read_meta
 from dowse.text.passage import embedding_text
 from dowse.types import (
@@ -49,8 +50,7 @@ class SqliteStore:
         self._writer: sqlite3.Connection | None = None
         self._guard = threading.Lock()  # over the fields below
         self._idle: list[sqlite3.Connection] = []
-        self._lexical: tuple[int, LexicalView | None, list[str]] | None = None
-        self._vectors: tuple[tuple[int, int], OpenVectors] | None = None
+        self._derived: tuple[int, Derived] | None = None
         self._closed = False
 
     # Reading
@@ -61,29 +61,31 @@ class SqliteStore:
         with in_our_words(self.directory):
             connection = self._reader()
             try:
-                lexical, vectors, notes = self._begin(connection)
-                yield SqliteSnapshot(connection, self.directory, lexical, vectors, notes)
+                yield SqliteSnapshot(connection, self.directory, self._begin(connection))
             finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                with self._guard:
-                    self._idle.append(connection)
+                self._release(connection)
 
     def _reader(self) -> sqlite3.Connection:
         with self._guard:
             self._check_open()
-            while self._idle:
-                connection = self._idle.pop()
-                in_memory = not connection.execute("PRAGMA database_list").fetchone()[2]
-                if not (in_memory and self._database.exists()):
-                    return connection
-                connection.close()  # the stand-in for an index that has been made since
+            if self._idle:
+                return self._idle.pop()
         return connect_reader(self._database)
 
-    def _begin(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, OpenVectors | None, list[str]]:
-        """Start a transaction together with a view of tantivy and open vector files that fit it.
+    def _release(self, connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        with self._guard:
+            # What stood in for an index that was not there is not kept: it may have been made since.
+            if self._database.exists() and not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
 
-        The derived indexes are opened between two looks at the change number. When both are equal, tantivy holds
+    def _begin(self, connection: sqlite3.Connection) -> Derived:
+        """Start a transaction together with a view of the derived indexes that fits it.
+
+        They are opened between two looks at the change number. When both are equal, tantivy holds
         everything live at that number (its commit came first), and nothing live has left it yet
         (entries leave with a later change). Otherwise a writer was faster: look again.
         """
@@ -91,20 +93,31 @@ class SqliteStore:
             connection.execute("BEGIN")
             seq = read_meta(connection, "seq")
             with self._guard:
-                cached = self._lexical
+                cached = self._derived
             if cached is not None and cached[0] == seq:
-                return cached[1], self._open_vectors(connection), cached[2]
-            view, notes = self._load_lexical(connection)
-            vectors = self._open_vectors(connection)
+                return cached[1]
+            derived = self._load(connection)
             connection.execute("ROLLBACK")
             connection.execute("BEGIN")
             if read_meta(connection, "seq") == seq:
                 with self._guard:
-                    self._lexical = (seq, view, notes)
-                return view, vectors, notes
+                    self._derived = (seq, derived)
+                return derived
             connection.execute("ROLLBACK")
         connection.execute("BEGIN")
-        return view, vectors, [*notes, "The index changes faster than it can be read: some answers may be missing."]
+        note = "The index changes faster than it can be read: some answers may be missing."
+        return replace(derived, notes=(*derived.notes, note))
+
+    def _load(self, connection: sqlite3.Connection) -> Derived:
+        lexical, notes = self._load_lexical(connection)
+        model = connection.execute("SELECT generation, dims FROM models").fetchone()
+        return Derived(
+            lexical=lexical,
+            last_version=int(read_meta(connection, "version")),
+            dead=frozenset(row[0] for row in connection.execute("SELECT version FROM tombstones")),
+            vectors=None if model is None else VectorFiles(self.directory, *model).open(),
+            notes=tuple(notes),
+        )
 
     def _load_lexical(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, list[str]]:
         generation = read_meta(connection, "lexical")
@@ -121,15 +134,6 @@ class SqliteStore:
         if there is None or there < needed:
             return view, [f"The word index is behind, so words may miss the latest documents. {remedy}"]
         return view, []
-
-    def _open_vectors(self, connection: sqlite3.Connection) -> OpenVectors | None:
-        model = connection.execute("SELECT generation, dims FROM models").fetchone()
-        if model is None:
-            return None
-        with self._guard:
-            if self._vectors is None or self._vectors[0] != model:
-                self._vectors = (model, VectorFiles(self.directory, *model).open())
-            return self._vectors[1]
 
     # Writing
 
@@ -417,7 +421,7 @@ class SqliteStore:
         """See `ports.Store.close`."""
         with self._guard:
             connections, self._idle = self._idle, []
-            self._lexical = self._vectors = None
+            self._derived = None
             self._closed = True
         for connection in connections:
             connection.close()
@@ -438,10 +442,7 @@ class SqliteStore:
                 connection.execute("BEGIN")
                 yield connection
             finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                with self._guard:
-                    self._idle.append(connection)
+                self._release(connection)
 
 
 # Live chunks without a vector of the model ?1. `missing` spares the chunks of complete contents.

@@ -22,7 +22,13 @@ from dowse.store.sqlite.lexical import Entry, LexicalIndex
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import lexical_rows
 from dowse.text.passage import embedding_text
-from dowse.types import Chunk, Content, Draft, now_ms
+from dowse.types import (
+    Chunk,
+    Content,
+    Draft,
+    now_ms,
+    ref_of,
+)
 
 _KEY = 10  # the place of the key among the columns below
 _COMMITS_KEPT = 1000  # how far back an index that lags can be caught up without a rebuild
@@ -109,7 +115,7 @@ class Writing:
         self.connection.execute("DELETE FROM ledger WHERE collection = ? AND path = ?", (collection, info.path))
         fields = self._fields_of(content, info.title, info.path) if draft.content is None else prepared.fields
         self._entries.extend(
-            Entry(rows.ref_of(version, ordinal), version, collection, each) for ordinal, each in enumerate(fields)
+            Entry(ref_of(version, ordinal), version, collection, each) for ordinal, each in enumerate(fields)
         )
 
     def delete(self, document: UUID) -> tuple[Any, ...] | None:
@@ -211,7 +217,7 @@ def entries_since(connection: sqlite3.Connection, seq: int) -> Iterator[Entry]:
     ).fetchall()
     for version, collection, title, path, content in documents:
         for ordinal, fields in enumerate(_fields(title, path, _chunks_of(connection, content))):
-            yield Entry(rows.ref_of(version, ordinal), version, collection, fields)
+            yield Entry(ref_of(version, ordinal), version, collection, fields)
 
 
 def read_meta(connection: sqlite3.Connection, key: str) -> Any:
