@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Self
 from dowse import inference
 from dowse.config import Config
 from dowse.errors import ConflictError, NotFoundError, UsageError
-from dowse.ingest.backlog import embed_backlog
-from dowse.ingest.pipeline import IndexSettings, index_collection
 from dowse.ports import Embedder, Store
 from dowse.search import lookup
 from dowse.search.pipeline import answer
@@ -147,6 +145,8 @@ class Engine:
 
     def index(self, name: str, *, on_event: OnEvent | None = None, prune: bool = False) -> IndexReport:
         """Bring a collection up to date with its folder: everything is searchable by words afterwards."""
+        from dowse.ingest.pipeline import IndexSettings, index_collection  # a search need not load it
+
         settings = IndexSettings(
             max_file_size=self.config.max_file_size,
             max_tokens=self.config.chunk_tokens,
@@ -157,6 +157,8 @@ class Engine:
 
     def embed(self, *, on_event: OnEvent | None = None, force: bool = False) -> EmbedReport:
         """Give every passage that has none a vector; `force` drops the vectors of another model first."""
+        from dowse.ingest.backlog import embed_backlog  # a search need not load it
+
         if force:
             self._store.drop_vectors()
         return embed_backlog(self._store, self._embedder, on_event=on_event)
@@ -167,8 +169,8 @@ class Engine:
         """Answer a question from the index."""
         asked = Query(query) if isinstance(query, str) else query
         with self._store.snapshot() as snapshot:
-            known = [collection.name for collection in snapshot.collections()]
             for name in asked.collections:
+                known = [collection.name for collection in snapshot.collections()]
                 if name not in known:
                     raise _no_collection(name, known)
             identity = inference.identity_of(self.config.embedder, self.config.precision)

@@ -19,7 +19,7 @@ from contract.builders import (
 )
 from dowse.errors import NotFoundError, StoreError
 from dowse.ports import Store
-from dowse.types import Draft, Fingerprint, MetadataValue
+from dowse.types import Draft, Fingerprint, MetadataValue, ordinal_of, version_of
 
 LONG = "# Walnut\n\nalpha beta\nsecond line\n\n# Cherry\n\ngamma délta 数据库 🙂 epsilon\n\nlast words"
 
@@ -84,6 +84,18 @@ def test_passages_come_in_the_order_asked_and_unknown_refs_are_left_out(store: S
         nobody = type(refs[0])(max(refs) + 1_000_000)
         assert [passage.ref for passage in view.passages([refs[0], nobody, *refs[1:]])] == refs
         assert view.passages([]) == []
+
+
+def test_a_ref_tells_the_place_of_its_chunk_and_which_chunks_belong_to_one_document(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha one\n\nalpha two", "b.md": "alpha three\n\nalpha four"})
+    put_texts(store, {"a.md": "alpha one\n\nalpha two\n\nalpha five"})
+    with store.snapshot() as view:
+        passages = view.passages(all_refs(view, "alpha"))
+    assert [ordinal_of(passage.ref) for passage in passages] == [passage.ordinal for passage in passages]
+    documents = {version_of(passage.ref): passage.info.id for passage in passages}
+    assert len(passages) == 5
+    assert len(documents) == 2
+    assert all(documents[version_of(passage.ref)] == passage.info.id for passage in passages)
 
 
 def test_a_document_without_any_text_is_listed_but_has_no_passages(store: Store) -> None:

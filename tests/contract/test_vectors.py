@@ -304,6 +304,23 @@ def test_when_cleaning_up_takes_the_last_vector_another_model_may_come(store: St
     assert model_of(store) == OTHER_MODEL
 
 
+@pytest.mark.parametrize("forget", ["cleanup", "drop_vectors"])
+def test_vectors_made_after_all_others_went_are_found_by_a_store_that_looked_in_between(
+    store: Store, forget: str
+) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    assert search_near(store, "alpha") == [("notes/a.md", 0)]
+    put_texts(store, {"a.md": "beta"})
+    if forget == "cleanup":
+        store.cleanup(0)
+    else:
+        store.drop_vectors()
+    assert search_near(store, "beta") == []
+    embed_backlog(store)
+    assert search_near(store, "beta") == [("notes/a.md", 0)]
+
+
 def test_dropped_vectors_can_be_made_again(store: Store) -> None:
     put_texts(store, {"a.md": "alpha\n\nbeta", "b.md": "alpha"})
     embed_backlog(store)

@@ -59,12 +59,12 @@ def test_data_goes_to_stdout_talk_to_stderr_and_the_exit_code_tells(env):
 def test_the_output_is_utf8_even_where_the_locale_is_not(env, tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "café.md").write_text("# Crème brûlée 日本\n\nÜber die Crème.\n", encoding="utf-8")
+    (notes / "dessert.md").write_text("# Crème brûlée 日本\n\nÜber die Crème.\n", encoding="utf-8")
     plain = env | {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     plain |= {"DOWSE_INDEX": str(tmp_path / "index")}
     assert start(plain, "collection", "add", notes, "-q").returncode == 0
     for name in ("json", "cli", "xml", "csv", "md"):
-        done = start(plain, "search", "--format", name, "brulee", "crème")
+        done = start(plain, "search", "--format", name, "über", "crème")
         assert done.returncode == 0, done.stderr
         assert "Crème brûlée 日本" in done.stdout.decode("utf-8")
 
@@ -91,12 +91,12 @@ def test_a_reader_that_leaves_early_is_no_error(env, tmp_path, unbuffered):
     (notes / "long.md").write_text("# Long\n\n" + "A zebra crossing.\n" * 50_000)
     own = env | {"DOWSE_INDEX": str(tmp_path / "index"), "PYTHONUNBUFFERED": unbuffered}
     assert start(own, "collection", "add", notes, "-q", "--no-embed").returncode == 0
-    process = subprocess.Popen([*PROGRAM, "get", "long.md"], env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdout.read(10)
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait(timeout=60) in {0, 141}
-    process.stderr.close()
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*PROGRAM, "get", "notes/long.md"], env=own, stdout=pipe, stderr=pipe) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode in {0, 141}
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the device that is always full is of Linux")
@@ -162,16 +162,14 @@ def test_ctrl_c_while_files_are_read_loses_nothing_and_update_goes_on(env, tmp_p
     for number in range(800):
         (notes / f"{number}.md").write_text(f"# Note {number}\n\nZebra number {number} crosses.\n")
     own = env | {"DOWSE_INDEX": str(tmp_path / "index")}
-    process = subprocess.Popen(
-        [*PROGRAM, "collection", "add", str(notes), "-v"], env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    for line in process.stderr:
-        if line.startswith(b"read: "):
-            process.send_signal(signal.SIGINT)
-            break
-    said = process.stderr.read().decode()
-    process.stderr.close()
-    assert process.wait(timeout=60) == 130
+    adding = [*PROGRAM, "collection", "add", str(notes), "-v"]
+    with subprocess.Popen(adding, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        for line in process.stderr:
+            if line.startswith(b"read: "):
+                process.send_signal(signal.SIGINT)
+                break
+        said = process.stderr.read().decode()
+    assert process.returncode == 130, said
     assert "Stopped. Nothing is lost: go on with `dowse update`" in said
     assert "Traceback" not in said
     assert start(own, "update", "-q").returncode == 0

@@ -13,7 +13,7 @@ import click
 
 from dowse.errors import DowseError
 from dowse.interfaces.cli import terminal
-from dowse.interfaces.cli.app import COMMANDS, root
+from dowse.interfaces.cli.app import root
 from dowse.interfaces.cli.session import Session, Stopped
 
 EXIT_BUG = 70
@@ -58,7 +58,7 @@ def _run(program: str, arguments: list[str]) -> int:
         _report(program, failure.message, failure.hint)
         return failure.exit_code
     except (KeyboardInterrupt, click.Abort) as stop:
-        message = terminal.as_typed(str(stop), program, COMMANDS) if isinstance(stop, Stopped) else "Stopped."
+        message = terminal.as_typed(str(stop), program) if isinstance(stop, Stopped) else "Stopped."
         terminal.talk(f"\n{message}")
         return EXIT_INTERRUPTED
     except terminal.OutputError:
@@ -93,9 +93,9 @@ def _misused(failure: click.ClickException) -> int:
 
 
 def _report(program: str, message: str, hint: str) -> None:
-    terminal.talk(f"error: {terminal.as_typed(message, program, COMMANDS)}")
+    terminal.talk(f"error: {terminal.as_typed(message, program)}")
     if hint:
-        terminal.talk(f"hint: {terminal.as_typed(hint, program, COMMANDS)}")
+        terminal.talk(f"hint: {terminal.as_typed(hint, program)}")
 
 
 def _unexpected(failure: Exception) -> int:

@@ -11,28 +11,10 @@ from typing import Any
 import click
 
 from dowse import __version__
+from dowse.interfaces.cli.commands import COMMANDS
 from dowse.interfaces.cli.session import Session
 
 _PACKAGE = "dowse.interfaces.cli.commands"
-
-COMMANDS = {
-    "collection": "collection:collection",
-    "context": "context:context",
-    "update": "indexing:update",
-    "embed": "indexing:embed",
-    "search": "search:search",
-    "vsearch": "search:vsearch",
-    "query": "search:query",
-    "get": "get:get",
-    "multi-get": "get:multi_get",
-    "ls": "get:ls",
-    "status": "care:status",
-    "doctor": "care:doctor",
-    "cleanup": "care:cleanup",
-    "config": "settings:config",
-    "completion": "settings:completion",
-}
-"""Command -> module and attribute, in the order of `--help`."""
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: object) -> None:

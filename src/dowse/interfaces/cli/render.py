@@ -54,8 +54,7 @@ def documents(found: Sequence[Document], missed: Sequence[tuple[str, str]], look
 
 def _cut_notice(document: Document) -> str:
     """The specification's words for the lines that a limit left out."""
-    shown = len(document.text.removesuffix("\n").split("\n")) if document.text else 0
-    rest = document.total_lines - (document.first_line - 1) - shown
+    rest = document.total_lines - (document.first_line - 1) - (document.text.count("\n") + 1)
     return f"\n\n[... truncated {rest} more lines]" if rest > 0 else ""
 
 
@@ -160,17 +159,18 @@ def _xml(root: str, entry: str, rows: _Rows) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<{root}>"]
     for row in rows:
         named = {key: row[key] for key in ("docid", "file", "title", "score", "line", "context") if key in row}
-        attributes = "".join(f' {key}="{_xml_text(value)}"' for key, value in named.items() if value is not None)
+        shown = {key: _xml_text(value).replace("\n", "&#10;") for key, value in named.items() if value is not None}
+        attributes = "".join(f' {key}="{value}"' for key, value in shown.items())
         text = row["body"] if "body" in row else row["snippet"]
         lines.append(f"  <{entry}{attributes}>{_xml_text(text)}</{entry}>")
     return "\n".join([*lines, f"</{root}>"])
 
 
 def _xml_text(value: object) -> str:
-    """Escaped for attributes and text alike; newlines survive in attributes as references."""
+    """Escaped for attributes and text alike; a bare CR would be read back as a newline."""
     import html
 
-    return html.escape(_NOT_XML.sub("", str(value))).replace("\r", "&#13;").replace("\n", "&#10;")
+    return html.escape(_NOT_XML.sub("", str(value))).replace("\r", "&#13;")
 
 
 _HITS: Mapping[str, Callable[[_Rows], str]] = {

@@ -47,4 +47,4 @@ class Session:
     def say(self, text: str) -> None:
         """Tell people on stderr, unless they want quiet."""
         if not self.quiet:
-            terminal.talk(text)
+            terminal.talk(terminal.as_typed(text, self.program))

@@ -7,8 +7,9 @@ terminal. Meaning never depends on colour.
 import os
 import re
 import sys
-from collections.abc import Iterable
 from typing import TextIO
+
+from dowse.interfaces.cli.commands import COMMANDS
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """C0 and C1 control characters except tab and newline: every escape sequence starts with one."""
@@ -40,6 +41,14 @@ def abandon_stdout() -> None:
         return
 
 
+def as_utf8(argument: str) -> str:
+    """An argument as its user typed it, where the locale made Python read it as something else than UTF-8."""
+    try:
+        return os.fsencode(argument).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # not from a command line
+        return argument
+
+
 def clean(text: str) -> str:
     """The text without control characters; tabs and newlines stay."""
     return _CONTROLS.sub("", text)
@@ -48,6 +57,11 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """The cleaned text with every run of white space as one space."""
     return " ".join(clean(text.replace("\n", " ").replace("\t", " ")).split())
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 document`, `2,000 documents`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -97,7 +111,7 @@ def talk(text: str) -> None:
         return
 
 
-def as_typed(text: str, program: str, commands: Iterable[str]) -> str:
+def as_typed(text: str, program: str) -> str:
     """The text with its example commands as this user would type them: `qmd update` for `dowse update`."""
-    names = "|".join(re.escape(name) for name in commands)
+    names = "|".join(map(re.escape, COMMANDS))
     return re.sub(rf"\bdowse(?= (?:{names})\b)", program, text)

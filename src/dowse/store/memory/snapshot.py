@@ -9,6 +9,7 @@ from uuid import UUID
 from dowse.store.memory.bm25 import Bm25
 from dowse.store.memory.state import State, chunk_key
 from dowse.text.fields import lexical_rows
+from dowse.text.lines import count_lines
 from dowse.types import (
     Collection,
     CollectionStats,
@@ -102,7 +103,7 @@ class MemorySnapshot:
         if entry is None:
             return None
         text = self._state.contents[entry.content].text
-        return Document(entry.info, text, total_lines=text.count("\n") + 1)
+        return Document(entry.info, text, total_lines=count_lines(text))
 
     def find(self, name: str, by: Literal["path", "suffix", "hash"]) -> list[DocumentInfo]:
         """Try every document."""

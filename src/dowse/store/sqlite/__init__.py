@@ -1,12 +1,13 @@
 """The embedded store: SQLite holds the truth; tantivy and memory-mapped vectors are derived from it.
 
     store.py      the Store port: reads open snapshots, writes run one at a time
+    readers.py    connections for readers, and snapshots whose parts belong together
     snapshot.py   the Snapshot port: one SQLite transaction with the matching derived indexes
     writing.py    the writer's transaction: lock, recover, change, publish
     care.py       check, rebuild, cleanup
     database.py   connections, migrations, and SQLite's errors in our words
     lexical.py    the tantivy index
-    vectors.py    the memory-mapped vector files
+    vector_files.py, vectors.py    the memory-mapped vector files, and the arithmetic on them
     lock.py       one writer across processes
     rows.py       the mapping between rows and nouns
 

@@ -1,20 +1,18 @@
 """The Store port on SQLite: snapshots for readers, one transaction at a time for the writer."""
 
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from dowse.errors import ConflictError, ModelMismatchError, NotFoundError, StoreError
+from dowse.errors import ConflictError, ModelMismatchError, NotFoundError
 from dowse.store.sqlite import care, rows
-from dowse.store.sqlite.database import connect_reader, connect_writer, in_our_words
-from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
+from dowse.store.sqlite.database import connect_writer, in_our_words
 from dowse.store.sqlite.lock import WriterLock
-from dowse.store.sqlite.snapshot import Derived, SqliteSnapshot
+from dowse.store.sqlite.readers import Readers
+from dowse.store.sqlite.snapshot import SqliteSnapshot
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import Writing, prepare, read_meta
 from dowse.text.passage import embedding_text
@@ -33,8 +31,6 @@ from dowse.types import (
 if TYPE_CHECKING:
     from dowse.ports import Vector
 
-_LOAD_ATTEMPTS = 50
-
 
 class SqliteStore:
     """See `ports.Store`. Opening reads nothing and writes nothing; the first write makes the files."""
@@ -48,92 +44,11 @@ class SqliteStore:
             )
         self._lock = WriterLock(directory / "writer.lock", lock_timeout)
         self._writer: sqlite3.Connection | None = None
-        self._guard = threading.Lock()  # over the fields below
-        self._idle: list[sqlite3.Connection] = []
-        self._derived: tuple[int, Derived] | None = None
-        self._closed = False
+        self._readers = Readers(directory, self._database)
 
-    # Reading
-
-    @contextmanager
-    def snapshot(self) -> Iterator[SqliteSnapshot]:
+    def snapshot(self) -> AbstractContextManager[SqliteSnapshot]:
         """See `ports.Store.snapshot`."""
-        with in_our_words(self.directory):
-            connection = self._reader()
-            try:
-                yield SqliteSnapshot(connection, self.directory, self._begin(connection))
-            finally:
-                self._release(connection)
-
-    def _reader(self) -> sqlite3.Connection:
-        with self._guard:
-            self._check_open()
-            if self._idle:
-                return self._idle.pop()
-        return connect_reader(self._database)
-
-    def _release(self, connection: sqlite3.Connection) -> None:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        with self._guard:
-            # What stood in for an index that was not there is not kept: it may have been made since.
-            if self._database.exists() and not self._closed:
-                self._idle.append(connection)
-                return
-        connection.close()
-
-    def _begin(self, connection: sqlite3.Connection) -> Derived:
-        """Start a transaction together with a view of the derived indexes that fits it.
-
-        They are opened between two looks at the change number. When both are equal, tantivy holds
-        everything live at that number (its commit came first), and nothing live has left it yet
-        (entries leave with a later change). Otherwise a writer was faster: look again.
-        """
-        for _ in range(_LOAD_ATTEMPTS):
-            connection.execute("BEGIN")
-            seq = read_meta(connection, "seq")
-            with self._guard:
-                cached = self._derived
-            if cached is not None and cached[0] == seq:
-                return cached[1]
-            derived = self._load(connection)
-            connection.execute("ROLLBACK")
-            connection.execute("BEGIN")
-            if read_meta(connection, "seq") == seq:
-                with self._guard:
-                    self._derived = (seq, derived)
-                return derived
-            connection.execute("ROLLBACK")
-        connection.execute("BEGIN")
-        note = "The index changes faster than it can be read: some answers may be missing."
-        return replace(derived, notes=(*derived.notes, note))
-
-    def _load(self, connection: sqlite3.Connection) -> Derived:
-        lexical, notes = self._load_lexical(connection)
-        model = connection.execute("SELECT generation, dims FROM models").fetchone()
-        return Derived(
-            lexical=lexical,
-            last_version=int(read_meta(connection, "version")),
-            dead=frozenset(row[0] for row in connection.execute("SELECT version FROM tombstones")),
-            vectors=None if model is None else VectorFiles(self.directory, *model).open(),
-            notes=tuple(notes),
-        )
-
-    def _load_lexical(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, list[str]]:
-        generation = read_meta(connection, "lexical")
-        if generation is None:
-            return None, []
-        index = LexicalIndex.at(self.directory, generation)
-        needed = care.needed_opstamp(connection)
-        there = index.opstamp()
-        remedy = "Mend it: dowse doctor --repair"
-        try:
-            view = index.load()
-        except (ValueError, OSError) as error:
-            return None, [f"The word index cannot be read ({error}), so words find nothing. {remedy}"]
-        if there is None or there < needed:
-            return view, [f"The word index is behind, so words may miss the latest documents. {remedy}"]
-        return view, []
+        return self._readers.snapshot()
 
     # Writing
 
@@ -157,7 +72,7 @@ class SqliteStore:
 
     def _connection(self) -> sqlite3.Connection:
         """The writer's connection; only whoever holds the lock uses it."""
-        self._check_open()
+        self._readers.check_open()
         if self._writer is None:
             self._writer = connect_writer(self._database)
         return self._writer
@@ -309,7 +224,7 @@ class SqliteStore:
     def fingerprints(self, collection: str) -> Mapping[str, Known]:
         """See `ports.Store.fingerprints`."""
         known: dict[str, Known] = {}
-        with self._reading() as connection:
+        with self._readers.reading() as connection:
             for path, state, *print_ in connection.execute(
                 "SELECT g.path, g.state, g.size, g.mtime_ns, g.inode, g.read_ns FROM ledger g "
                 "JOIN collections l ON l.id = g.collection WHERE l.name = ?",
@@ -327,7 +242,7 @@ class SqliteStore:
     def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
         """See `ports.Store.known`."""
         query = "SELECT title FROM contents WHERE hash = ? AND recipe = ?"
-        with self._reading() as connection:
+        with self._readers.reading() as connection:
             found = {key: connection.execute(query, key).fetchone() for key in keys}
         return {key: row[0] for key, row in found.items() if row is not None}
 
@@ -339,7 +254,7 @@ class SqliteStore:
             f"SELECT c.key, n.title, c.headings, {rows.CHUNK_TEXT} {_UNEMBEDDED} "
             "GROUP BY c.key ORDER BY c.length, c.key LIMIT ?2"
         )
-        with self._reading() as connection:
+        with self._readers.reading() as connection:
             found = connection.execute(query, (rows.identity_to(model), limit)).fetchall()
         return [
             (key, embedding_text(title, rows.headings_from(headings), text.decode()))
@@ -348,7 +263,7 @@ class SqliteStore:
 
     def count_unembedded(self, model: ModelIdentity) -> int:
         """See `ports.Store.count_unembedded`."""
-        with self._reading() as connection:
+        with self._readers.reading() as connection:
             query = f"SELECT count(DISTINCT c.key) {_UNEMBEDDED}"
             return int(connection.execute(query, (rows.identity_to(model),)).fetchone()[0])
 
@@ -419,30 +334,10 @@ class SqliteStore:
 
     def close(self) -> None:
         """See `ports.Store.close`."""
-        with self._guard:
-            connections, self._idle = self._idle, []
-            self._derived = None
-            self._closed = True
-        for connection in connections:
-            connection.close()
+        self._readers.close()
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StoreError("The index is closed.", hint="Open it again: dowse.open()")
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A read transaction without the derived indexes."""
-        with in_our_words(self.directory):
-            connection = self._reader()
-            try:
-                connection.execute("BEGIN")
-                yield connection
-            finally:
-                self._release(connection)
 
 
 # Live chunks without a vector of the model ?1. `missing` spares the chunks of complete contents.

@@ -21,6 +21,7 @@ from dowse.store.sqlite import rows
 from dowse.store.sqlite.lexical import Entry, LexicalIndex
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import lexical_rows
+from dowse.text.lines import count_lines
 from dowse.text.passage import embedding_text
 from dowse.types import (
     Chunk,
@@ -175,7 +176,7 @@ class Writing:
                 content.title,
                 rows.metadata_to(content.metadata),
                 content.text.encode(),
-                content.text.count("\n") + 1,
+                count_lines(content.text),
                 len(keys),
                 len(keys) - sum(self._has_vector(key) for key in keys),
             ),

@@ -54,7 +54,7 @@ def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry]) -> 
     ]
     lines += [f"  {line}" for line in collection_lines(stats.collections).splitlines()]
     if missing or (stats.chunks and not stats.vectors):
-        lines.append(f"{missing:,} documents need embedding: {session.program} embed")
+        lines.append(f"{terminal.counted(missing, 'document')} to embed: {session.program} embed")
     failed = sum(entry.state == "failed" for entry in ledger)
     if ledger:
         rest = len(ledger) - failed

@@ -9,7 +9,7 @@ from dowse.interfaces.cli.app import Group
 from dowse.interfaces.cli.commands.indexing import bring_up_to_date
 from dowse.interfaces.cli.options import json_option
 from dowse.interfaces.cli.session import Session
-from dowse.interfaces.cli.terminal import emit, one_line
+from dowse.interfaces.cli.terminal import counted, emit, one_line
 
 if TYPE_CHECKING:
     from dowse.types import CollectionStats
@@ -59,7 +59,7 @@ def show(session: Session, name: str, *, as_json: bool) -> None:
     if as_json:
         emit(wire.dumps(facts))
     else:
-        emit("\n".join(f"{key}: {one_line(str(value))}".rstrip() for key, value in facts.items()))
+        emit("\n".join(f"{key}: {one_line(str(value))}".rstrip() for key, value in facts.items() if value is not None))
 
 
 @collection.command()
@@ -69,7 +69,7 @@ def remove(session: Session, name: str) -> None:
     """Remove a collection from the index; its files stay."""
     with session.engine() as engine:
         count = engine.remove_collection(name)
-    session.say(f"Removed {one_line(name)}: {count:,} documents left the index, the files stay.")
+    session.say(f"Removed {one_line(name)}: {counted(count, 'document')} left the index, the files stay.")
 
 
 @collection.command()
@@ -111,7 +111,7 @@ def collection_lines(known: "tuple[CollectionStats, ...]") -> str:
     width = max(map(len, names), default=0)
     lines = []
     for name, each in zip(names, known, strict=True):
-        place = f"{each.collection.root}  {each.collection.pattern}" if each.collection.root else "(no folder)"
+        root, pattern = one_line(each.collection.root or "(no folder)"), one_line(each.collection.pattern)
         note = "" if each.collection.included else "  (searched only when named)"
-        lines.append(f"{name:<{width}}  {each.documents:>7,} documents  {one_line(place)}{note}")
+        lines.append(f"{name:<{width}}  {each.documents:>7,} documents  {root}  {pattern}{note}")
     return "\n".join(lines)

@@ -6,7 +6,6 @@ from urllib.parse import unquote
 
 import click
 
-from dowse.config import is_path
 from dowse.errors import NotFoundError
 from dowse.interfaces import wire
 from dowse.interfaces.cli.app import Group
@@ -89,8 +88,9 @@ def resolve(engine: "Engine", place: str) -> tuple[str | None, str]:
     name, _, prefix = place.partition("/")
     if any(each.name == name for each in known):
         return name, prefix.strip("/")
-    if is_path(place) or Path(place).exists():
-        return _collection_of(Path(place), known)
+    path = Path(place)
+    if place.startswith((".", "~")) or path.is_absolute() or path.exists():
+        return _collection_of(path, known)
     return engine.collection(name).collection.name, prefix
 
 

@@ -40,6 +40,8 @@ def get(
     """
     with session.engine() as engine:
         found = engine.get(name, first_line=first_line, max_lines=max_lines)
+    if name != found.info.file:
+        session.say(f"{terminal.one_line(found.info.file)}  {found.info.docid}")
     for text in found.contexts:
         session.say(f"context: {terminal.one_line(text)}")
     made = wire.document(found, line_numbers=line_numbers)
@@ -48,9 +50,8 @@ def get(
 
 
 def _tell_part(session: Session, found: "Document") -> None:
-    shown = len(found.text.removesuffix("\n").split("\n"))
-    if shown < found.total_lines:
-        last = found.first_line + shown - 1
+    last = found.first_line + found.text.count("\n")
+    if last - found.first_line + 1 < found.total_lines:
         session.say(f"Lines {found.first_line:,} to {last:,} of {found.total_lines:,}.")
 
 

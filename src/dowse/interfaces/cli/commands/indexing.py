@@ -34,7 +34,7 @@ def update(session: Session, names: Sequence[str], *, prune: bool, no_embed: boo
     with session.engine() as engine:
         chosen = names or [each.collection.name for each in engine.collections() if each.collection.root]
         if not chosen:
-            session.say("There is no folder to update yet. Add one: " + _command(session, "collection add PATH"))
+            session.say("There is no folder to update yet. Add one: dowse collection add PATH")
         bring_up_to_date(session, engine, chosen, prune=prune, embed=not no_embed, as_json=as_json)
 
 
@@ -48,8 +48,7 @@ def embed(session: Session, *, force: bool, as_json: bool) -> None:
     Stop it at any time: it goes on where it was.
     """
     with session.engine() as engine:
-        needed = force or lacks_vectors(engine.stats())
-        report = make_vectors(session, engine, force=force) if needed else EmbedReport()
+        report = make_vectors(session, engine, force=force)
     terminal.emit(wire.dumps(wire.embed_report(report)) if as_json else _embed_line(report))
 
 
@@ -60,7 +59,7 @@ def bring_up_to_date(
     reports = [_index(session, engine, name, prune=prune, as_json=as_json) for name in names]
     stats = engine.stats()
     count = sum(each.documents for each in stats.collections if each.collection.name in names)
-    session.say(f"{count:,} documents are searchable by words.")
+    session.say(f"{terminal.counted(count, 'document')} {'is' if count == 1 else 'are'} searchable by words.")
     made = None
     if embed and lacks_vectors(stats):
         made = make_vectors(session, engine)
@@ -112,7 +111,7 @@ def _tell(session: Session, what: str, entries: Sequence[LedgerEntry]) -> None:
         session.say(terminal.one_line(f"{what}: {entry.collection}/{entry.path}: {entry.reason}{hint}"))
     if len(entries) > _FAILURES_SHOWN:
         rest = len(entries) - _FAILURES_SHOWN
-        session.say(f"{what}: {rest:,} more, see {_command(session, 'status --failed')}")
+        session.say(f"{what}: {rest:,} more, see dowse status --failed")
 
 
 def _index_line(report: IndexReport) -> str:
@@ -125,7 +124,7 @@ def _embed_line(report: EmbedReport) -> str:
     if not report.embedded and not report.remaining:
         return "Every passage has its vector."
     rest = f" {report.remaining:,} remain." if report.remaining else ""
-    return f"Embedded {report.embedded:,} passages in {report.seconds:.1f} s.{rest}"
+    return f"Embedded {terminal.counted(report.embedded, 'passage')} in {report.seconds:.1f} s.{rest}"
 
 
 def _refuse_if_guarded(reports: Sequence[IndexReport]) -> None:
@@ -133,7 +132,3 @@ def _refuse_if_guarded(reports: Sequence[IndexReport]) -> None:
     held = [report.guarded for report in reports if report.guarded]
     if held:
         raise ConflictError(" ".join(held))
-
-
-def _command(session: Session, rest: str) -> str:
-    return f"`{session.program} {rest}`"

@@ -90,7 +90,7 @@ def _run(
     line_numbers: bool,
     explain: bool,
 ) -> None:
-    text = " ".join(words).strip()
+    text = terminal.as_utf8(" ".join(words)).strip()
     if not text:
         raise UsageError("The query is empty.", hint="Give some words: dowse query how are backups made")
     with session.engine() as engine:

@@ -1,0 +1,135 @@
+"""How readers see the store: idle connections, and snapshots whose parts belong together."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from dowse.errors import StoreError
+from dowse.store.sqlite import care
+from dowse.store.sqlite.database import connect_reader, in_our_words
+from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
+from dowse.store.sqlite.snapshot import Derived, SqliteSnapshot
+from dowse.store.sqlite.vector_files import VectorFiles
+from dowse.store.sqlite.writing import read_meta
+
+_LOAD_ATTEMPTS = 50
+
+
+class Readers:
+    """The reading half of a store; any number of threads may read at once."""
+
+    def __init__(self, directory: Path, database: Path) -> None:
+        self._directory = directory
+        self._database = database
+        self._guard = threading.Lock()  # over the fields below
+        self._idle: list[sqlite3.Connection] = []
+        self._derived: tuple[int, Derived] | None = None
+        self._closed = False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteSnapshot]:
+        """See `ports.Store.snapshot`."""
+        with in_our_words(self._directory):
+            connection = self._reader()
+            try:
+                yield SqliteSnapshot(connection, self._directory, self._begin(connection))
+            finally:
+                self._release(connection)
+
+    def _reader(self) -> sqlite3.Connection:
+        with self._guard:
+            self.check_open()
+            if self._idle:
+                return self._idle.pop()
+        return connect_reader(self._database)
+
+    def _release(self, connection: sqlite3.Connection) -> None:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        with self._guard:
+            # What stood in for an index that was not there is not kept: it may have been made since.
+            if self._database.exists() and not self._closed:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _begin(self, connection: sqlite3.Connection) -> Derived:
+        """Start a transaction together with a view of the derived indexes that fits it.
+
+        They are opened between two looks at the change number. When both are equal, tantivy holds
+        everything live at that number (its commit came first), and nothing live has left it yet
+        (entries leave with a later change). Otherwise a writer was faster: look again.
+        """
+        for _ in range(_LOAD_ATTEMPTS):
+            connection.execute("BEGIN")
+            seq = read_meta(connection, "seq")
+            with self._guard:
+                cached = self._derived
+            if cached is not None and cached[0] == seq:
+                return cached[1]
+            derived = self._load(connection)
+            connection.execute("ROLLBACK")
+            connection.execute("BEGIN")
+            if read_meta(connection, "seq") == seq:
+                with self._guard:
+                    self._derived = (seq, derived)
+                return derived
+            connection.execute("ROLLBACK")
+        connection.execute("BEGIN")
+        note = "The index changes faster than it can be read: some answers may be missing."
+        return replace(derived, notes=(*derived.notes, note))
+
+    def _load(self, connection: sqlite3.Connection) -> Derived:
+        lexical, notes = self._load_lexical(connection)
+        model = connection.execute("SELECT generation, dims FROM models").fetchone()
+        return Derived(
+            lexical=lexical,
+            last_version=int(read_meta(connection, "version")),
+            dead=frozenset(row[0] for row in connection.execute("SELECT version FROM tombstones")),
+            vectors=None if model is None else VectorFiles(self._directory, *model).open(),
+            notes=tuple(notes),
+        )
+
+    def _load_lexical(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, list[str]]:
+        generation = read_meta(connection, "lexical")
+        if generation is None:
+            return None, []
+        index = LexicalIndex.at(self._directory, generation)
+        needed = care.needed_opstamp(connection)
+        there = index.opstamp()
+        remedy = "Mend it: dowse doctor --repair"
+        try:
+            view = index.load()
+        except (ValueError, OSError) as error:
+            return None, [f"The word index cannot be read ({error}), so words find nothing. {remedy}"]
+        if there is None or there < needed:
+            return view, [f"The word index is behind, so words may miss the latest documents. {remedy}"]
+        return view, []
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A read transaction without the derived indexes."""
+        with in_our_words(self._directory):
+            connection = self._reader()
+            try:
+                connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._release(connection)
+
+    def check_open(self) -> None:
+        """Raise for a store that was closed."""
+        if self._closed:
+            raise StoreError("The index is closed.", hint="Open it again: dowse.open()")
+
+    def close(self) -> None:
+        """Close the idle connections; those in use close when they are released."""
+        with self._guard:
+            connections, self._idle = self._idle, []
+            self._derived = None
+            self._closed = True
+        for connection in connections:
+            connection.close()
