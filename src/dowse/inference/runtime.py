@@ -5,6 +5,7 @@ thread that calls it, and onnxruntime releases the interpreter's lock meanwhile,
 one session use several processors as well as processes do, without copies of the weights.
 """
 
+import os
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from dowse.errors import ModelError
+
+# Importing onnxruntime writes an identifier and a log of events below the user's cache folder, unless it is
+# told not to before. Nothing here may leave the machine, or prepare to.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+import onnxruntime
 
 if TYPE_CHECKING:
     from dowse.ports import Vector
@@ -75,7 +80,7 @@ class Encoder:
 
 
 def _open_session(model: Path | bytes, threads: int) -> onnxruntime.InferenceSession:
-    onnxruntime.disable_telemetry_events()  # on by default in builds for Windows
+    onnxruntime.disable_telemetry_events()  # for versions that do not know the variable above
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

@@ -17,9 +17,9 @@ from dowse.interfaces.cli.app import root
 from dowse.interfaces.cli.session import Session, Stopped
 
 EXIT_BUG = 70
-"""EX_SOFTWARE of sysexits.h."""
+"""An error that Dowse did not foresee: a bug."""
 EXIT_OUTPUT = 74
-"""EX_IOERR: stdout cannot be written to, for example because its disk is full."""
+"""stdout cannot be written to, for example because its disk is full."""
 EXIT_INTERRUPTED = 130
 """128 + SIGINT, as shells report it."""
 EXIT_BROKEN_PIPE = 141
