@@ -182,7 +182,7 @@ class Ranked:
 
     hits: tuple[tuple[Ref, float], ...]
     ceiling: float
-    """For BM25 the sum over terms and fields of boost * (k1 + 1) * idf; for cosine 1."""
+    """For BM25 the sum of boost * (k1 + 1) * idf over the terms that each field knows; for cosine 1."""
 
 
 @dataclass(frozen=True, slots=True)

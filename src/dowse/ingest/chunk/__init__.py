@@ -47,8 +47,8 @@ class ChunkSettings:
     def __post_init__(self) -> None:
         if self.max_tokens < _FEWEST_TOKENS:
             raise ConfigError(f"max_tokens is {self.max_tokens}, and must be at least {_FEWEST_TOKENS}.")
-        if not 0 <= self.min_tokens <= self.max_tokens // 2:
-            raise ConfigError(f"min_tokens is {self.min_tokens}, and must be 0 to half of max_tokens.")
+        if self.min_tokens < 0:
+            raise ConfigError(f"min_tokens is {self.min_tokens}, and must be at least 0.")
         if not 0 <= self.overlap_tokens <= self.max_tokens // 2:
             raise ConfigError(f"overlap_tokens is {self.overlap_tokens}, and must be 0 to half of max_tokens.")
 

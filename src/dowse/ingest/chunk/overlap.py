@@ -18,12 +18,12 @@ def extend_back(text: str, floor: int, span: tuple[int, int], index: TokenIndex,
     """
     start, end = span
 
-    def too_long(candidate: int) -> bool:
-        return index.count(candidate, start) > overlap or index.count(candidate, end) > most
+    def fits(candidate: int) -> bool:
+        return index.count(candidate, start) <= overlap and index.count(candidate, end) <= most
 
     for border in (_SENTENCE_START, _WORD_START):
         candidates = [floor, *(found.end() for found in border.finditer(text, floor, start))]
-        chosen = bisect_left(candidates, False, key=lambda candidate: not too_long(candidate))
+        chosen = bisect_left(candidates, True, key=fits)
         if chosen < len(candidates):
             return candidates[chosen]
     return start

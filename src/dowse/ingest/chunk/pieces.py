@@ -102,7 +102,9 @@ def cut_blocks(text: str, blocks: Sequence[Block], counter: TokenCounter, limit:
         cost = _border_cost(text, before, block)
         tokens, added = counter.following(text, reached, start, end)
         # What follows a heading must fit beside it, or the heading would stand alone.
-        beside = heading + added - tokens if 2 * heading <= limit else 0
+        beside = heading + added - tokens if heading else 0
+        if 2 * beside > limit:
+            beside = 0
         if tokens + beside <= limit:
             _append(pieces, Piece(start, end, tokens, added, cost), limit // _GRAIN)
         else:

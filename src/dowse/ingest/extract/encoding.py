@@ -22,7 +22,8 @@ _MARKS = (
 )
 _SAMPLE = 8_000
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\b\x1b\x1a") | {127})
-_MOST_CONTROL = 0.05
+_FEW = 8
+_FEW_PERCENT = 5
 
 
 def decode(data: bytes, name: str) -> str:
@@ -35,7 +36,8 @@ def decode(data: bytes, name: str) -> str:
         if data.startswith(mark):
             return _tidy(data[len(mark) :].decode(encoding, "replace"))
     sample = data[:_SAMPLE]
-    if b"\0" in sample or len(sample) - len(sample.translate(None, _CONTROL)) > _MOST_CONTROL * len(sample):
+    controls = len(sample) - len(sample.translate(None, _CONTROL))
+    if b"\0" in sample or controls > max(_FEW, len(sample) * _FEW_PERCENT // 100):
         raise SourceError(
             f"{name} is not text: it holds bytes that no text has.",
             reason="binary",

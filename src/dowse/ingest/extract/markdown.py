@@ -28,6 +28,9 @@ _LONGEST_LABEL = 300
 _ATX = re.compile(r"(#{1,6})(?:[ \t]+|$)(.*)")
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _SETEXT = re.compile(r"(?:=+|-+)[ \t]*$")
+# Lines that no reader looks at; taken at once, since most lines are of this kind.
+_PLAIN_LINES = re.compile(r"(?:\n[^\s#=\-*_+`~<|:0-9][^\n]*+)++")
+_QUOTE = re.compile(r" {0,3}>")
 _RULE = re.compile(r"([-*_])(?:[ \t]*\1){2,}[ \t]*$")
 _BULLET = re.compile(r"[-*+](?:[ \t]|$)")
 _NUMBER = re.compile(r"(\d{1,9})[.)](?:[ \t]|$)")
@@ -113,10 +116,7 @@ class _Scanner:
                     indent = _DEEPEST_INDENT + 1
                 reader = readers.get(content[0])
                 reached = reader(self, _Line(position, end, content, indent)) if reader else None
-                if reached is None:
-                    self._prose(position, end, indent)
-                else:
-                    end = reached
+                end = self._prose(position, end, indent) if reached is None else reached
             position = end + 1
         self._close()
         return self._blocks
@@ -125,7 +125,8 @@ class _Scanner:
     # that it opens and closes, ends (never 0), or None when the line is nothing special after all.
 
     def _heading(self, line: _Line) -> int | None:
-        found = None if line.indented else _ATX.match(line.content)
+        in_item = self._in_list and line.indent > 1
+        found = None if line.indented or in_item else _ATX.match(line.content)
         if not found:
             return None
         label = plain_words(_ATX_CLOSING.sub("", found[2][:_LONGEST_LABEL]))
@@ -135,7 +136,7 @@ class _Scanner:
         """The line under a setext heading."""
         if self._kind != "paragraph" or self._lines > _MOST_SETEXT_LINES:
             return None
-        if line.indented or not _SETEXT.match(line.content):
+        if line.indented or not _SETEXT.match(line.content) or _QUOTE.match(self._text, self._start):
             return None
         self._kind = None
         label = plain_words(self._text[self._start : self._end][:_LONGEST_LABEL])
@@ -211,8 +212,8 @@ class _Scanner:
         **dict.fromkeys("0123456789", _number),
     }
 
-    def _prose(self, start: int, end: int, indent: int) -> None:
-        """A line that its first character does not give away."""
+    def _prose(self, start: int, end: int, indent: int) -> int:
+        """A line that its first character does not give away, and those below it that go on likewise."""
         kind: BlockKind = self._kind or "paragraph"
         if self._kind is None and indent:
             if self._in_list:
@@ -224,6 +225,12 @@ class _Scanner:
         if kind == "paragraph":
             self._in_list = False
         self._grow(kind, start, end)
+        more = _PLAIN_LINES.match(self._text, end) if kind != "code" else None
+        if more:
+            self._lines += more[0].count("\n")
+            self._last_line = self._text.rfind("\n", end, more.end()) + 1
+            self._end = end = more.end()
+        return end
 
     def _grow(self, kind: BlockKind, start: int, end: int) -> None:
         """Add a line to the open block if it is of this kind, else begin one."""

@@ -40,7 +40,7 @@ def recover(connection: sqlite3.Connection, directory: Path) -> None:
     if generation is not None:
         index = LexicalIndex.at(directory, generation)
         there, needed = index.opstamp(), needed_opstamp(connection)
-        if there is None or read_meta(connection, "analyser") != ANALYSER:
+        if there is None or read_meta(connection, "analyser") != ANALYSER or index.problem():
             rebuild_lexical(connection, directory, None)
         elif there != needed:
             _catch_up(connection, index, there, needed)
@@ -186,7 +186,11 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
         rebuild_vectors(connection, directory)
     remove_stale_files(connection, directory)
     connection.execute("VACUUM")
+    # Emptying the log waits for readers; the next writer empties it where one is reading now.
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    connection.execute("PRAGMA busy_timeout = 0")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute(f"PRAGMA busy_timeout = {patience}")
     return max(0, before - bytes_below(directory))
 
 
@@ -232,12 +236,10 @@ def _check_lexical(connection: sqlite3.Connection, directory: Path, *, deep: boo
         return Finding("words", False, "The word index is missing or damaged.", mend)
     if there < needed_opstamp(connection):
         return Finding("words", False, "The word index is behind the database.", mend)
-    try:
-        view = index.load()
-        held = set(view.refs()) if deep else set()
-    except (ValueError, OSError) as error:
-        return Finding("words", False, f"The word index cannot be read: {error}.", mend)
+    if problem := index.problem(thorough=deep):
+        return Finding("words", False, f"The word index is damaged: {problem}.", mend)
     if deep:
+        held = set(index.load().refs())
         live = {
             ref_of(version, ordinal)
             for version, ordinal in connection.execute(

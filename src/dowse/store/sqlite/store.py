@@ -271,6 +271,7 @@ class SqliteStore:
         """See `ports.Store.put_vectors`."""
         from dowse.store.sqlite.vectors import stack
 
+        vectors = list(dict(vectors).items())
         if not vectors:
             return
         matrix = stack([vector for _, vector in vectors])
