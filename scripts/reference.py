@@ -232,16 +232,10 @@ def formats_page() -> Iterator[str]:
     """What the end of a file's name makes of it, and why a file may be left out."""
     yield "A file's name decides how it is read. Everything else is left out and listed by `dowse status --failed`."
     yield ""
-    endings: dict[str, list[str]] = {}
-    for ending, media_type in extract.MEDIA_TYPES.items():
-        endings.setdefault(media_type, []).append(ending)
     yield from table(
-        ["media type", "endings"],
-        [(code(media_type), ", ".join(map(code, found))) for media_type, found in endings.items()],
+        ["format", "media type", "endings, or whole names in capitals or not"],
+        [(each.name, code(each.media_type), ", ".join(map(code, each.suffixes))) for each in extract.FORMATS],
     )
-    names = ", ".join(code(name.upper()) for name in sorted(extract._NAMES))  # noqa: SLF001 - what media_type_of reads
-    yield f"These names without an ending are plain text, in capitals or not: {names}."
-    yield ""
     yield "## Files that are not indexed"
     yield ""
     yield "Hidden files and folders, folders of dependencies such as `node_modules`, and what `.gitignore` and"

@@ -104,7 +104,11 @@ class Chunk:
     """Counted with the embedding model's own tokenizer."""
     headings: tuple[str, ...] = ()
     """The headings above it, outermost first."""
+    level: int = 0
+    """The depth of the innermost of them, 1 to 6; 0 without any."""
     page: int | None = None
+    place: Mapping[str, MetadataValue] = field(default_factory=dict)
+    """Where else it stands, in the words of its format: `page_position`, `class_name`, `function_name`, `sheet`."""
 
 
 @dataclass(frozen=True, slots=True)

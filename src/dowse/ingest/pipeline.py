@@ -13,8 +13,7 @@ from pathlib import Path
 from dowse.errors import DowseError, SourceError
 from dowse.ingest import sources
 from dowse.ingest.chunk import CHUNKER, ChunkSettings, chunk
-from dowse.ingest.extract import VERSION as EXTRACTOR
-from dowse.ingest.extract import extract
+from dowse.ingest.extract import extract, format_of
 from dowse.ports import Store
 from dowse.text.tokens import TokenCounter
 from dowse.types import (
@@ -43,6 +42,8 @@ _RACY_NS = 2_000_000_000
 _GUARDED_COUNT = 20
 _GUARDED_SHARE = 0.5
 
+_MOST_CHUNKS = 1 << 20  # of one document: a ref has no room for more
+
 
 @dataclass(frozen=True)
 class IndexSettings:
@@ -65,7 +66,8 @@ class IndexSettings:
 
     def recipe(self, media_type: str) -> str:
         """Names everything that decides what becomes of some bytes; a new name makes them read anew."""
-        return f"{media_type} {EXTRACTOR} {CHUNKER}:{self.max_tokens} {self.tokenizer}"
+        found = format_of(media_type)
+        return f"{media_type}:{found.version if found else 0} {CHUNKER}:{self.max_tokens} {self.tokenizer}"
 
 
 @dataclass
@@ -77,8 +79,16 @@ class _Comparison:
     refused: list[LedgerEntry] = field(default_factory=list)
     gone: dict[str, Known] = field(default_factory=dict)
     """Walked documents whose files are not there any more."""
-    obsolete: list[str] = field(default_factory=list)
-    """Paths of ledger entries whose files are not there any more."""
+    seen: set[str] = field(default_factory=set)
+    """Paths that the walk came upon, but for documents that are kept out now."""
+    unreadable: list[str] = field(default_factory=list)
+    """Folders that could not be looked into, with a slash at the end."""
+    is_empty: bool = True
+    """Whether the folder holds nothing to index."""
+
+    def is_unknown(self, path: str) -> bool:
+        """Whether the walk could not have come upon this path."""
+        return path.startswith(tuple(self.unreadable))
 
 
 def index_collection(
@@ -99,7 +109,9 @@ def index_collection(
     try:
         compared = _compare(collection, known, settings)
     except SourceError as error:
-        return replace(report, guarded=f"{error.message} Nothing was changed. {error.hint}".rstrip())
+        if not (prune and error.reason == "missing"):
+            return replace(report, guarded=f"{error.message} Nothing was removed. {_way_out(collection, error)}")
+        compared = _Comparison(gone=_walked(known))
 
     run = _Run(store, collection, settings, known, compared)
     for done, found in enumerate(compared.to_read, start=1):
@@ -111,8 +123,8 @@ def index_collection(
     removed = 0
     if compared.gone and not guarded:
         removed = store.delete([gone.id for gone in compared.gone.values() if gone.id])
-    if compared.obsolete:
-        store.forget(collection.name, compared.obsolete)
+    if obsolete := _obsolete(store, collection, compared, run.failed, guarded):
+        store.forget(collection.name, obsolete)
     if news := [entry for entry in compared.refused if _is_news(entry, known)]:
         store.record(news)
     _mark_updated(store, collection)
@@ -134,29 +146,32 @@ def index_collection(
 def _compare(collection: Collection, known: Mapping[str, Known], settings: IndexSettings) -> _Comparison:
     """Walk the folder; fingerprints decide, and only change or doubt sends a file to be read."""
     compared = _Comparison()
-    seen: set[str] = set()
-    unreadable: list[str] = []
     for item in sources.walk(Path(collection.root or ""), collection.pattern, max_file_size=settings.max_file_size):
         before = known.get(item.path)
         if isinstance(item, sources.Refused):
             if item.is_directory:
-                unreadable.append(f"{item.path}/")
+                compared.unreadable.append(f"{item.path}/")
             compared.refused.append(_ledger_entry(collection.name, item))
             if item.state == "skipped" and before is not None and before.id is not None:
                 continue  # what is kept out now leaves the index like a file that is gone
-        elif before is None or _may_have_changed(item, before, settings):
-            compared.to_read.append(item)
-        elif before.state is None:
-            compared.unchanged += 1
-        seen.add(item.path)
-    for path, before in known.items():
-        if path in seen or before.origin != "walked" or path.startswith(tuple(unreadable)):
-            continue
-        if before.id is None:
-            compared.obsolete.append(path)
         else:
-            compared.gone[path] = before
+            compared.is_empty = False
+            if before is None or _may_have_changed(item, before, settings):
+                compared.to_read.append(item)
+            elif before.state is None:
+                compared.unchanged += 1
+        compared.seen.add(item.path)
+    compared.gone = {
+        path: before
+        for path, before in _walked(known).items()
+        if path not in compared.seen and not compared.is_unknown(path)
+    }
     return compared
+
+
+def _walked(known: Mapping[str, Known]) -> dict[str, Known]:
+    """The documents that a walk found, and that a walk may remove."""
+    return {path: each for path, each in known.items() if each.id is not None and each.origin == "walked"}
 
 
 def _may_have_changed(found: sources.Found, before: Known, settings: IndexSettings) -> bool:
@@ -253,6 +268,12 @@ class _Run:
                 reason="internal",
                 hint="This is a fault of Dowse: please report it together with the file.",
             ) from error
+        if len(chunks) > _MOST_CHUNKS:
+            raise SourceError(
+                f"{found.path} has {len(chunks):,} passages; the limit is {_MOST_CHUNKS:,}.",
+                reason="too_many_passages",
+                hint="Split it into several files, or add it to .dowseignore.",
+            )
         return Content(extracted.text, extracted.title, chunks, extracted.metadata)
 
     def flush(self) -> None:
@@ -269,20 +290,50 @@ class _Run:
 
 def _guard(collection: Collection, known: Mapping[str, Known], compared: _Comparison) -> str:
     """Why nothing may be deleted, or an empty string."""
-    gone = len(compared.gone)
-    walked = sum(each.id is not None and each.origin == "walked" for each in known.values())
-    if not gone or (gone < walked and (gone <= _GUARDED_COUNT or gone <= _GUARDED_SHARE * walked)):
+    gone, walked = len(compared.gone), len(_walked(known))
+    is_emptied = compared.is_empty and gone == walked
+    are_many = gone > _GUARDED_COUNT and gone > _GUARDED_SHARE * walked
+    if not gone or not (is_emptied or are_many):
         return ""
     what = f"{gone} of {walked} documents" if gone < walked else f"all {walked} documents"
     return (
         f"The files of {what} are gone from {collection.root}, which looks like an accident: nothing was removed. "
-        f"If they are meant to be gone: dowse update -c {collection.name} --prune"
+        f"{_way_out(collection)}"
     )
+
+
+def _way_out(collection: Collection, error: SourceError | None = None) -> str:
+    """What to do about a guard that held."""
+    if error is not None and error.reason != "missing":
+        return error.hint
+    question = f"{error.hint} " if error else ""
+    return f"{question}If that is meant: dowse update -c {collection.name} --prune"
+
+
+def _obsolete(
+    store: Store, collection: Collection, compared: _Comparison, failed: list[LedgerEntry], guarded: str
+) -> list[str]:
+    """Paths of ledger entries that hold no more: the file is gone, or nothing is wrong with it now.
+
+    An exclusion is the user's word: it goes only with its file, and not when that may be an accident.
+    """
+    with store.snapshot() as snapshot:
+        ledger = snapshot.ledger(collection.name)
+    still = {entry.path for entry in (*compared.refused, *failed)}
+    return [
+        entry.path
+        for entry in ledger
+        if entry.path not in still
+        and not compared.is_unknown(entry.path)
+        and (entry.state != "excluded" or (entry.path not in compared.seen and not guarded))
+    ]
 
 
 def _is_news(entry: LedgerEntry, known: Mapping[str, Known]) -> bool:
     before = known.get(entry.path)
-    return before is None or before.state != entry.state or before.fingerprint != entry.fingerprint
+    if before is None:
+        return True
+    return before.state != "excluded" and (before.state != entry.state or before.fingerprint != entry.fingerprint)
 
 
 def _mark_updated(store: Store, collection: Collection) -> None:

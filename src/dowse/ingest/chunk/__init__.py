@@ -1,9 +1,10 @@
 """From a document's blocks to chunks: the passages that are searched, embedded and cited.
 
-The rules: a chunk never crosses from one section into another; a section that fits is one chunk, however
-small; a longer one becomes as few near-equal chunks as fit, cut between blocks, and inside a block only
-when it alone is too long. A section's first chunk starts at its heading. Together the chunks hold every
-character that is not white space, each exactly once unless an overlap is asked for.
+The rules: a chunk never crosses from one section or unit (a page, a function) into another; a section
+that fits is one chunk, however small; a longer one becomes as few near-equal chunks as fit, cut between
+blocks, and inside a block only when it alone is too long. A section's first chunk starts at its heading.
+Together the chunks hold every character that is not white space, each exactly once unless an overlap is
+asked for.
 
 Front matter is text that people search for (tags, aliases), so it is kept: short front matter opens the
 first section's first chunk, where title and tags help the passage to be found; longer front matter would
@@ -19,6 +20,7 @@ from dowse.ingest.chunk.overlap import extend_back
 from dowse.ingest.chunk.pack import pack
 from dowse.ingest.chunk.pieces import cut_blocks, cut_span, windows
 from dowse.ingest.chunk.sections import Section, sections
+from dowse.ingest.chunk.units import Units
 from dowse.ingest.extract import Block, Extracted
 from dowse.text.tokens import TokenCounter, TokenIndex
 from dowse.types import Chunk
@@ -61,26 +63,30 @@ def chunk(extracted: Extracted, counter: TokenCounter, settings: ChunkSettings =
     text = extracted.text
     chunks: list[Chunk] = []
     position, line = 0, 1
+    units = Units(extracted)
     for section in _sections(extracted, counter, settings):
         for start, end, tokens in _spans(text, section.blocks, counter, settings):
             line += text.count("\n", position, start)
             position = start
             passage = text[start:end]
             last_line = line + passage.count("\n")
-            chunks.append(Chunk(passage, start, end, line, last_line, tokens, section.headings))
+            page, place = units.place_of(section.unit, start, end)
+            chunks.append(
+                Chunk(passage, start, end, line, last_line, tokens, section.headings, section.level, page, place)
+            )
     return tuple(chunks)
 
 
 def _sections(extracted: Extracted, counter: TokenCounter, settings: ChunkSettings) -> Iterator[Section]:
     """The document's sections, the first one with the front matter if that is short."""
-    found = sections(extracted.blocks)
+    found = sections(extracted.blocks, extracted.units)
     first = next(found, None)
     if first and first.blocks[0].kind == "front matter":
         block = first.blocks[0]
         second = next(found, None)
         tokens = counter.count(extracted.text[block.start : block.end])
         if second and tokens <= settings.max_tokens // _FRONT_MATTER_SHARE:
-            first = Section(second.headings, [block, *second.blocks])
+            first = second._replace(blocks=[block, *second.blocks])
         elif second:
             yield first
             first = second

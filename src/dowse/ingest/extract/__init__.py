@@ -1,72 +1,42 @@
-"""From bytes to readable text with its structure: one function per family of formats.
+"""From bytes to readable text with its structure: one module per family of formats, one table of them all."""
 
-`MEDIA_TYPES` says what a file's name makes of it, `_EXTRACTORS` who reads that. A new format is a module
-and its rows here. `VERSION` is part of every document's recipe: it changes whenever the same bytes
-would give another text, other blocks or other metadata.
-"""
-
-from collections.abc import Callable
-from pathlib import PurePosixPath
+from importlib import import_module
 
 from dowse.errors import SourceError
-from dowse.ingest.extract.blocks import Block, BlockKind, Extracted
-from dowse.ingest.extract.markdown import extract_markdown
-from dowse.ingest.extract.plain import extract_plain
+from dowse.ingest.extract.blocks import Block, BlockKind, Extracted, Unit
+from dowse.ingest.extract.formats import FORMATS, Format
 
-__all__ = ["MEDIA_TYPES", "VERSION", "Block", "BlockKind", "Extracted", "extract", "media_type_of"]
+__all__ = ["Block", "BlockKind", "Extracted", "Format", "Unit", "extract", "format_of", "media_type_of"]
 
-VERSION = "1"
-
-MEDIA_TYPES = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".mdown": "text/markdown",
-    ".mkd": "text/markdown",
-    ".mkdn": "text/markdown",
-    ".mdx": "text/markdown",
-    ".qmd": "text/markdown",
-    ".rmd": "text/markdown",
-    ".txt": "text/plain",
-    ".text": "text/plain",
-    ".rst": "text/plain",
-    ".adoc": "text/plain",
-    ".asciidoc": "text/plain",
-    ".org": "text/plain",
-}
-"""What the end of a name says, in lower case."""
-
-_NAMES = frozenset(
-    {"authors", "changelog", "changes", "contributing", "copying", "install"}
-    | {"license", "news", "notice", "readme", "todo"}
-)
-"""Names without a suffix that are plain text by custom."""
-
-_EXTRACTORS: dict[str, Callable[[bytes, str], Extracted]] = {
-    "text/markdown": extract_markdown,
-    "text/plain": extract_plain,
-}
+_BY_TYPE = {each.media_type: each for each in FORMATS}
+_BY_SUFFIX = {suffix: each.media_type for each in FORMATS for suffix in each.suffixes}
 
 
 def media_type_of(name: str) -> str | None:
     """The media type that a file's name (or path) gives it, None when it is none that we read."""
-    dot = name.rfind(".")
-    if dot > 0 and (found := MEDIA_TYPES.get(name[dot:].lower())):
-        return found
-    return "text/plain" if PurePosixPath(name).name.lower() in _NAMES else None
+    stem, dot, suffix = name.rpartition("/")[2].lower().rpartition(".")
+    return _BY_SUFFIX.get(f".{suffix}" if stem and dot else suffix)
+
+
+def format_of(media_type: str) -> Format | None:
+    """The row of the table for a media type."""
+    return _BY_TYPE.get(media_type)
 
 
 def extract(data: bytes, media_type: str, name: str) -> Extracted:
     """Read the bytes of one source; `name` is for messages.
 
     Raises:
-        SourceError: reason `unsupported` for a media type without a reader, `binary` for bytes that are
-            no text.
+        SourceError: reason `unsupported` for a media type without a reader, `library` where the reader
+            needs something that is not installed, and whatever the reader finds wrong with the bytes.
     """
-    extractor = _EXTRACTORS.get(media_type)
-    if extractor is None:
+    found = format_of(media_type)
+    if found is None:
         raise SourceError(
             f"{name} is of type {media_type}, which cannot be read.",
             reason="unsupported",
-            hint=f"These types can be: {', '.join(sorted(_EXTRACTORS))}.",
+            hint=f"These types can be: {', '.join(sorted(_BY_TYPE))}.",
         )
-    return extractor(data, name)
+    module, _, function = found.reader.partition(":")
+    extracted: Extracted = getattr(import_module(f"{__name__}.{module}"), function)(data, name)
+    return extracted

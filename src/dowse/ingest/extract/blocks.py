@@ -7,11 +7,12 @@ its row to the chunker's table of cuts.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from dowse.types import MetadataValue
 
-__all__ = ["Block", "BlockKind", "Extracted"]
+__all__ = ["Block", "BlockKind", "Extracted", "Unit"]
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "html", "front matter"]
 
@@ -31,6 +32,16 @@ class Block(NamedTuple):
     """Of a heading: its words without markup."""
 
 
+class Unit(NamedTuple):
+    """A part of the text that shares no chunk with its neighbours: a page, a slide, a sheet, a message, a function."""
+
+    start: int
+    """It reaches to the start of the next one; no block lies across that."""
+    page: int | None = None
+    place: Mapping[str, MetadataValue] = MappingProxyType({})
+    """What its chunks say of their place, besides the page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """The readable content of one source."""
@@ -42,3 +53,5 @@ class Extracted:
     title: str | None = None
     """The title that the content itself gives."""
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    units: tuple[Unit, ...] = ()
+    """In order, the first one at 0; none: the text is one unit, without a place of its own."""

@@ -13,6 +13,7 @@ from dowse.errors import (
     StoreLockedError,
     StoreVersionError,
 )
+from dowse.store.sqlite.lexical import LexicalError
 
 APPLICATION_ID = 0x446F7773  # "Dows": marks the file as ours
 
@@ -66,8 +67,10 @@ MIGRATIONS: tuple[str, ...] = (
         first_line INTEGER NOT NULL,
         last_line INTEGER NOT NULL,
         tokens INTEGER NOT NULL,
-        page INTEGER,
         headings TEXT NOT NULL,
+        level INTEGER NOT NULL,
+        page INTEGER,
+        place TEXT NOT NULL,
         key BLOB NOT NULL,             -- hash of the text that is embedded
         length INTEGER NOT NULL,       -- of that text, in characters
         PRIMARY KEY (content, ordinal)
@@ -149,10 +152,10 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         path.touch(mode=0o600)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
+        _check_owner(connection, path)  # before anything is written into what may be somebody else's
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-        _check_owner(connection, path)
         _migrate(connection)
     except BaseException:
         connection.close()
@@ -161,22 +164,29 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:
-    """Open the database for reading only; where there is none, an empty one in memory."""
+    """Open the database for reading only; where there is none, or an empty file, an empty one in memory."""
     if not path.exists():
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        _migrate(connection)
-        return connection
+        return _stand_in()
     connection = _connect_read_only(path)
     try:
         version = _check_owner(connection, path)
+        if version == 0:  # a writer is making it now, or died over it; the next one will go on
+            connection.close()
+            return _stand_in()
         if version < len(MIGRATIONS):
             raise StoreVersionError(
                 f"The index {path.parent} has the layout of an earlier version of Dowse.",
-                hint="Any command that writes brings it up to date: dowse update",
+                hint="Bring it up to date: dowse doctor --repair",
             )
     except BaseException:
         connection.close()
         raise
+    return connection
+
+
+def _stand_in() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    _migrate(connection)
     return connection
 
 
@@ -227,46 +237,50 @@ def _migrate(connection: sqlite3.Connection) -> None:
         )
 
 
-_SAYINGS: tuple[tuple[str, type[DowseError], str, str], ...] = (
-    ("full", StoreFullError, "The disk that holds the index {place} is full.", "Free some space; nothing is lost."),
-    (
-        "readonly",
-        StoreFullError,
-        "The index {place} may not be written to.",
-        "Check the permissions of that directory, or choose another with --index.",
-    ),
-    (
-        "unable to open",
+_Saying = tuple[type[DowseError], str, str]
+_FULL: _Saying = (StoreFullError, "The disk that holds the index {place} is full.", "Free some space; nothing is lost.")
+_READ_ONLY: _Saying = (
+    StoreFullError,
+    "The index {place} may not be written to.",
+    "Check the permissions of that directory, or choose another with --index.",
+)
+_NO_DIRECTORY: _Saying = (
+    StoreError,
+    "{place} cannot be the directory of an index: there is a file in its place.",
+    "Choose another place with --index NAME|PATH.",
+)
+# What SQLite or the system says, in lower case -> what we say. The first that fits counts.
+_SAYINGS: dict[str, _Saying] = {
+    "disk is full": _FULL,
+    "no space left": _FULL,
+    "quota exceeded": _FULL,
+    "sqlite_ioerr_shmsize": _FULL,  # no room for the shared memory beside the log
+    "readonly": _READ_ONLY,
+    "read-only": _READ_ONLY,
+    "file exists": _NO_DIRECTORY,
+    "not a directory": _NO_DIRECTORY,
+    "unable to open": (
         StoreError,
         "The index {place} cannot be opened.",
-        "Check that the directory exists and that you may read it.",
+        "Check that dowse.db in that directory is a file and that you may read it.",
     ),
-    ("locked", StoreLockedError, "The index {place} is busy.", "Try again in a moment."),
-    (
-        "not a database",
+    "locked": (StoreLockedError, "The index {place} is busy.", "Try again in a moment."),
+    "not a database": (
         StoreCorruptError,
         "The file {place}/dowse.db is not a Dowse index.",
         "Choose another place with --index, or move that file away.",
     ),
-    (
-        "malformed",
+    "malformed": (
         StoreCorruptError,
         "The index {place} is damaged.",
         "Examine it with `dowse doctor --deep`; if it cannot be mended, move it away and index again.",
     ),
-    (
-        "no space left",
-        StoreFullError,
-        "The disk that holds the index {place} is full.",
-        "Free some space; nothing is lost.",
-    ),
-    (
-        "i/o error",
+    "i/o error": (
         StoreError,
         "The disk that holds the index {place} failed.",
         "Look at the system's log, then run `dowse doctor --deep`.",
     ),
-)
+}
 
 
 @contextmanager
@@ -274,14 +288,24 @@ def in_our_words(place: Path) -> Iterator[None]:
     """Turn the errors of SQLite, tantivy and the file system into ours; the cause stays attached."""
     try:
         yield
-    except (sqlite3.Error, OSError) as error:
-        text = str(error).lower()
-        for saying, kind, message, hint in _SAYINGS:
-            if saying in text:
-                raise kind(message.format(place=place), hint=hint) from error
-        if isinstance(error, OSError):
-            raise StoreError(
-                f"The index {place} cannot be read or written: {error.strerror or error}.",
-                hint="Check the permissions and the free space of that directory.",
-            ) from error
+    except LexicalError as error:
+        raise StoreCorruptError(
+            f"The word index in {place} failed: {error}.", hint="Make it anew: dowse doctor --repair"
+        ) from error
+    except OSError as error:
+        # Without the file's name, which may contain anything.
+        problem = error.strerror or type(error).__name__
+        _raise_known(problem, place, error)
+        raise StoreError(
+            f"The index {place} cannot be read or written: {problem}.",
+            hint="Check the permissions and the free space of that directory.",
+        ) from error
+    except sqlite3.Error as error:
+        _raise_known(f"{error} {getattr(error, 'sqlite_errorname', '')}", place, error)
         raise StoreError(f"The index {place} failed: {error}.", hint="Examine it with `dowse doctor`.") from error
+
+
+def _raise_known(problem: str, place: Path, cause: Exception) -> None:
+    for saying, (kind, message, hint) in _SAYINGS.items():
+        if saying in problem.lower():
+            raise kind(message.format(place=place), hint=hint) from cause

@@ -21,7 +21,7 @@ DOCUMENT_COLUMNS = (
     "d.size, d.mtime_ns, d.inode, d.read_ns, d.metadata, n.metadata, d.created_at, d.updated_at"
 )
 DOCUMENT_TABLES = "documents d JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content"
-CHUNK_COLUMNS = 'c.start, c."end", c.first_line, c.last_line, c.tokens, c.headings, c.page'
+CHUNK_COLUMNS = 'c.start, c."end", c.first_line, c.last_line, c.tokens, c.headings, c.level, c.page, c.place'
 # Bytes, not characters: SQLite would have to decode the text from its start to find the nth character.
 CHUNK_TEXT = "substr(n.text, c.first_byte + 1, c.last_byte - c.first_byte)"
 LEDGER_COLUMNS = "l.name, g.path, g.state, g.code, g.reason, g.hint, g.at, g.size, g.mtime_ns, g.inode, g.read_ns"
@@ -53,7 +53,7 @@ def document_from(row: tuple[Any, ...]) -> DocumentInfo:
 
 def chunk_from(row: tuple[Any, ...], text: bytes) -> Chunk:
     """From CHUNK_COLUMNS and CHUNK_TEXT."""
-    start, end, first_line, last_line, tokens, headings, page = row
+    start, end, first_line, last_line, tokens, headings, level, page, place = row
     return Chunk(
         text=text.decode(),
         start=start,
@@ -62,7 +62,9 @@ def chunk_from(row: tuple[Any, ...], text: bytes) -> Chunk:
         last_line=last_line,
         tokens=tokens,
         headings=headings_from(headings),
+        level=level,
         page=page,
+        place=_mapping(place),
     )
 
 

@@ -31,7 +31,7 @@ from dowse.types import (
     ref_of,
 )
 
-_KEY = 10  # the place of the key among the columns below
+_KEY = 12  # the place of the key among the columns below
 _COMMITS_KEPT = 1000  # how far back an index that lags can be caught up without a rebuild
 
 
@@ -182,7 +182,7 @@ class Writing:
             ),
         ).lastrowid
         self.connection.executemany(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(identifier, *row) for row in prepared.chunk_rows],
         )
         return int(identifier or 0)
@@ -246,8 +246,10 @@ def _chunk_rows(content: Content) -> Iterator[tuple[Any, ...]]:
             chunk.first_line,
             chunk.last_line,
             chunk.tokens,
-            chunk.page,
             rows.headings_to(chunk.headings),
+            chunk.level,
+            chunk.page,
+            rows.metadata_to(chunk.place),
             hashlib.sha256(embedded.encode()).digest()[:16],
             len(embedded),
         )
