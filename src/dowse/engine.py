@@ -79,9 +79,10 @@ class Engine:
         self, root: Path | str | None, *, name: str = "", pattern: str = "**/*", description: str = ""
     ) -> Collection:
         """Create a collection; with a root, that folder is what `index` walks. Nothing is read yet."""
-        folder = None if root is None else Path(root).expanduser().resolve()
-        if folder is not None and not folder.is_dir():
-            raise NotFoundError(f"There is no folder {folder}.", hint="Give the path of an existing folder.")
+        from dowse.ingest import sources  # a search need not load it
+
+        folder = None if root is None else sources.resolve_root(root)
+        sources.check_pattern(pattern)
         name = name or (folder.name if folder else "")
         _check_name(name)
         for known in self._collections():

@@ -19,8 +19,8 @@ LedgerState = Literal["failed", "skipped", "excluded"]
 Ref = NewType("Ref", int)
 """A store's own handle of one chunk of one live document, good within one snapshot; see `ref_of`."""
 
-_ORDINAL_BITS = 20
-_ORDINAL_MASK = (1 << _ORDINAL_BITS) - 1
+ORDINAL_BITS = 20
+ORDINAL_MASK = (1 << ORDINAL_BITS) - 1
 
 MetadataValue = str | int | float | bool | list[str]
 
@@ -366,17 +366,17 @@ class StoreStats:
 
 def ref_of(version: int, ordinal: int) -> Ref:
     """The handle of a chunk: a number of its document's live version and its place there, in one integer."""
-    return Ref(version << _ORDINAL_BITS | ordinal)
+    return Ref(version << ORDINAL_BITS | ordinal)
 
 
 def version_of(ref: int) -> int:
     """The part of a ref that all chunks of one document share, and no others."""
-    return ref >> _ORDINAL_BITS
+    return ref >> ORDINAL_BITS
 
 
 def ordinal_of(ref: int) -> int:
     """Which chunk of its document a ref means."""
-    return ref & _ORDINAL_MASK
+    return ref & ORDINAL_MASK
 
 
 def new_document_id() -> UUID:

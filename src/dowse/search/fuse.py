@@ -33,9 +33,9 @@ class Evidence:
 # The score is a logistic of the fused evidence: slope and middle per mode, fitted on judged queries against
 # queries of other collections (benchmarks/calibrate.py). It keeps the order and makes 0.5 the even bet.
 CALIBRATION: Mapping[str, tuple[float, float]] = {
-    "lex": (12.0, 0.30),
-    "vec": (30.0, 0.62),
-    "hybrid": (32.0, 0.50),
+    "lex": (8.7, 0.33),
+    "vec": (32.0, 0.68),
+    "hybrid": (31.0, 0.51),
 }
 
 
@@ -57,6 +57,12 @@ def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, Exp
     ]
     explained.sort(key=lambda each: (-each[1].fused, each[0]))
     return explained
+
+
+def best_unseen(mode: str, evidence: Mapping[LegName, Evidence]) -> float:
+    """The most that a passage could score that is in none of the lists: in each it would stand behind the last."""
+    lasts = [(name, leg, leg.ranked.hits[-1][0]) for name, leg in evidence.items() if leg.ranked.hits]
+    return _explain(mode, [_leg(name, leg, None, ref, WEIGHTS[mode][name]) for name, leg, ref in lasts]).score
 
 
 def _leg(name: LegName, leg: Evidence, rank: int | None, ref: Ref, weight: float) -> Leg:

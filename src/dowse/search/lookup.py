@@ -1,20 +1,27 @@
 """Find documents by name: path, end of path, docid or id, with lines picked by `name:120:40`."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+from urllib.parse import unquote
 from uuid import UUID
 
 from dowse.errors import NotFoundError, UsageError
 from dowse.ports import Snapshot
 from dowse.search.contexts import contexts_of
+from dowse.search.spelling import similar_names
 from dowse.text.globs import compile_glob
-from dowse.types import Document, DocumentInfo
+from dowse.types import Context, Document, DocumentInfo
 
-_LINES = re.compile(r"^(?P<name>.+?):(?P<first>\d+)(?::(?P<count>\d+))?$", re.DOTALL)
-_DOCID = re.compile(r"^#?(?P<digits>[0-9a-f]{6,64})$")
-_SCHEME = re.compile(r"^(?:qmd|dowse)://")
-_SUGGESTIONS = 3
+_LINE = re.compile(r"(?P<name>.+):(?P<number>[0-9]{1,9})", re.DOTALL)
+_DOCID = re.compile(r"#?(?P<digits>[0-9a-f]{6,64})")
+_SCHEME = re.compile(r"(?:qmd|dowse)://", re.IGNORECASE)
+_LINES_AT_END = re.compile(r"(?<=.)(?::[0-9]{1,9}){1,2}$", re.DOTALL)
+_COMMA = re.compile(r",(?![^{}]{0,999}\}|[^\[\]]{0,999}\])")  # between names, not inside a glob
 _GLOB_SIGNS = frozenset("*?[{")
+_WAYS: tuple[Literal["path", "suffix"], ...] = ("path", "suffix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +33,39 @@ class Found:
     """Name and sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A document, and which of its lines are meant."""
+
+    info: DocumentInfo
+    first_line: int | None = None
+    max_lines: int | None = None
+
+
 def get(snapshot: Snapshot, name: str, *, first_line: int | None = None, max_lines: int | None = None) -> Document:
     """One document, whole or in part; the lines in the name win over the arguments."""
-    info = _resolve(snapshot, name)
-    if info is None and (parts := _LINES.match(name)):
-        info = _resolve(snapshot, parts["name"])
-        first_line = int(parts["first"])
-        max_lines = int(parts["count"]) if parts["count"] else max_lines
-    if info is None:
-        raise _unknown(snapshot, name)
-    return _lines_of(_read(snapshot, info), first_line, max_lines)
+    place = _locate(snapshot, name)
+    if place is None:
+        raise _unknown(name, snapshot.documents())
+    first_line = first_line if place.first_line is None else place.first_line
+    max_lines = max_lines if place.max_lines is None else place.max_lines
+    return _lines_of(_read(snapshot, place.info, snapshot.contexts()), first_line, max_lines)
 
 
 def get_many(snapshot: Snapshot, pattern: str, *, max_lines: int | None = None, max_bytes: int | None = None) -> Found:
     """Documents by a glob over `collection/path` (or the path alone), or by names separated by commas."""
+    places, missed = _places(snapshot, pattern)
     documents: list[Document] = []
-    missed: list[tuple[str, str]] = []
-    for info, name in _matches(snapshot, pattern, missed):
-        document = _read(snapshot, info)
-        size = len(document.text.encode())
+    contexts = snapshot.contexts()
+    for name, place in places:
+        document = _read(snapshot, place.info, contexts)
+        part = _lines_of(document, place.first_line, place.max_lines)
+        size = len(part.text.encode())
         if max_bytes is not None and size > max_bytes:
-            missed.append((name, f"File too large ({round(size / 1024)}KB)."))
+            missed.append((name, f"File too large ({(size + 512) // 1024}KB)."))
         else:
-            documents.append(_lines_of(document, None, max_lines))
+            fewest = min((lines for lines in (place.max_lines, max_lines) if lines is not None), default=None)
+            documents.append(_lines_of(document, place.first_line, fewest))
     if not documents and not missed:
         raise NotFoundError(f"No documents match {pattern!r}.", hint="See what there is: dowse ls COLLECTION")
     return Found(tuple(documents), tuple(missed))
@@ -56,57 +73,76 @@ def get_many(snapshot: Snapshot, pattern: str, *, max_lines: int | None = None, 
 
 def similar(snapshot: Snapshot, name: str) -> list[str]:
     """Up to three names of documents that are spelled much like this one."""
-    wanted = _SCHEME.sub("", name).casefold()
-    scored = []
-    for info in snapshot.documents():
-        shown = info.file.casefold()
-        # With or without its collection, whichever is nearer.
-        candidates = (shown, info.path.casefold(), info.path.rsplit("/", 1)[-1].casefold())
-        distance, of = min((_distance(wanted, each), each) for each in candidates)
-        if distance <= max(3, max(len(wanted), len(of)) // 2):
-            scored.append((distance, info.file))
-    return [file for _, file in sorted(scored)[:_SUGGESTIONS]]
+    return _similar(name, snapshot.documents())
+
+
+def _locate(snapshot: Snapshot, name: str) -> _Place | None:
+    """What a name means: as it stands, if a document is called so; else its last numbers are lines."""
+    if info := _resolve(snapshot, name):
+        return _Place(info)
+    if line := _LINE.fullmatch(name):
+        if info := _resolve(snapshot, line["name"]):
+            return _Place(info, int(line["number"]))
+        if (before := _LINE.fullmatch(line["name"])) and (info := _resolve(snapshot, before["name"])):
+            return _Place(info, int(before["number"]), int(line["number"]))
+    return None
 
 
 def _resolve(snapshot: Snapshot, name: str) -> DocumentInfo | None:
-    """The document that a name means; where several could be meant, the first by path."""
-    name = _SCHEME.sub("", name).strip("/")
-    if not name:
-        return None
-    for by in ("path", "suffix"):
-        if found := snapshot.find(name, by):  # type: ignore[arg-type]  # the literals of the port
+    """The document that is called so; where several could be meant, the first by path."""
+    spellings = [spelling for spelling in _spellings(name) if spelling]
+    for by in _WAYS:
+        for spelling in spellings:
+            if found := snapshot.find(spelling, by):
+                return found[0]
+    for spelling in spellings:
+        if (docid := _DOCID.fullmatch(spelling.lower())) and (found := snapshot.find(docid["digits"], "hash")):
             return found[0]
-    if (docid := _DOCID.match(name.lower())) and (found := snapshot.find(docid["digits"], "hash")):
-        return found[0]
-    try:
-        document = snapshot.document(UUID(name))
-    except ValueError:
-        return None
-    return document and document.info
+        try:
+            document = snapshot.document(UUID(spelling))
+        except ValueError:
+            continue
+        if document:
+            return document.info
+    return None
 
 
-def _matches(snapshot: Snapshot, pattern: str, missed: list[tuple[str, str]]) -> list[tuple[DocumentInfo, str]]:
-    if not _GLOB_SIGNS.isdisjoint(pattern):
-        matching = compile_glob(pattern)
-        everything = snapshot.documents()
-        return [
-            (info, info.file) for info in everything if matching.fullmatch(info.file) or matching.fullmatch(info.path)
-        ]
-    found = []
-    for name in filter(None, (part.strip() for part in pattern.split(","))):
-        info = _resolve(snapshot, name)
-        if info is None:
-            missed.append((name, _unknown(snapshot, name).hint or "Not found."))
-        else:
-            found.append((info, name))
-    return found
+def _spellings(name: str) -> list[str]:
+    """A name as it may be stored: without scheme, percent-encoded as URIs are or not, with outer slashes or not."""
+    bare = _SCHEME.sub("", name, count=1) if _SCHEME.match(name) else name
+    decoded = bare if bare == name else unquote(bare)
+    return list(dict.fromkeys((decoded.strip("/"), bare.strip("/"), decoded, bare)))
 
 
-def _read(snapshot: Snapshot, info: DocumentInfo) -> Document:
+def _places(snapshot: Snapshot, pattern: str) -> tuple[list[tuple[str, _Place]], list[tuple[str, str]]]:
+    """The documents that are meant, each once and by the name that it is called here, and what was not found."""
+    if whole := _locate(snapshot, pattern):
+        return [(pattern, whole)], []
+    names = [part.strip() for part in _COMMA.split(pattern)]
+    everything = cache(snapshot.documents)
+    places: dict[tuple[UUID, int | None, int | None], tuple[str, _Place]] = {}
+    missed = []
+    for name in filter(None, names):
+        found = [(name, place)] if (place := _locate(snapshot, name)) else []
+        if not found and not _GLOB_SIGNS.isdisjoint(name):
+            found = [(info.file, _Place(info)) for info in _matching(name, everything())]
+        if not found and (len(names) > 1 or _GLOB_SIGNS.isdisjoint(name)):
+            missed.append((name, f"Not found. {_unknown(name, everything()).hint}"))
+        for called, place in found:
+            places.setdefault((place.info.id, place.first_line, place.max_lines), (called, place))
+    return list(places.values()), missed
+
+
+def _matching(glob: str, documents: Iterable[DocumentInfo]) -> list[DocumentInfo]:
+    matching = compile_glob(_spellings(glob)[0])
+    return [info for info in documents if matching.fullmatch(info.file) or matching.fullmatch(info.path)]
+
+
+def _read(snapshot: Snapshot, info: DocumentInfo, contexts: Iterable[Context]) -> Document:
     document = snapshot.document(info.id)
     if document is None:
         raise NotFoundError(f"{info.file} is not in the index any more.")
-    return replace(document, contexts=contexts_of(info, snapshot.contexts()))
+    return replace(document, contexts=contexts_of(info, contexts))
 
 
 def _lines_of(document: Document, first_line: int | None, max_lines: int | None) -> Document:
@@ -120,21 +156,13 @@ def _lines_of(document: Document, first_line: int | None, max_lines: int | None)
     return replace(document, text="\n".join(lines[first - 1 : last]), first_line=first)
 
 
-def _unknown(snapshot: Snapshot, name: str) -> NotFoundError:
-    near = similar(snapshot, name)
+def _unknown(name: str, documents: Iterable[DocumentInfo]) -> NotFoundError:
+    near = _similar(name, documents)
     hint = "Did you mean one of these? " + ", ".join(near) if near else "See what there is: dowse ls"
     return NotFoundError(f"Document not found: {name}", hint=hint, details={"similar": near})
 
 
-def _distance(left: str, right: str) -> int:
-    """Levenshtein's: how many letters to insert, delete or replace."""
-    if len(left) < len(right):
-        left, right = right, left
-    row = list(range(len(right) + 1))
-    for i, a in enumerate(left, start=1):
-        above, new = i - 1, [i]
-        for j, b in enumerate(right, start=1):
-            new.append(min(row[j] + 1, new[j - 1] + 1, above + (a != b)))
-            above = row[j]
-        row = new
-    return row[-1]
+def _similar(name: str, documents: Iterable[DocumentInfo]) -> list[str]:
+    """The lines that were asked for are no part of the name that was meant."""
+    meant = _LINES_AT_END.sub("", _spellings(name)[0])
+    return similar_names(meant, documents)

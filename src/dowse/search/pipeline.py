@@ -3,40 +3,44 @@
 The steps work on refs and numbers; texts are fetched only for the hits that are returned.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from dowse.errors import ModelError, ModelMismatchError, UsageError
 from dowse.ports import Snapshot
 from dowse.search.contexts import contexts_of
-from dowse.search.fuse import Evidence, LegName, fuse
-from dowse.search.snippet import Matcher, snippet
+from dowse.search.fuse import Evidence, LegName, best_unseen, fuse
+from dowse.search.matching import Matcher
+from dowse.search.snippet import snippet
 from dowse.text.analyse import query_terms
 from dowse.text.scripts import share_of_cjk
-from dowse.types import Answer, Explain, Hit, ModelIdentity, Passage, Query, Ref, Scope
+from dowse.types import Answer, Explain, Hit, ModelIdentity, Passage, Query, Ref, Scope, version_of
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from dowse.ports import Vector
 
 EmbedQuery = Callable[[str], "Vector"]
 
 _RECALL = 100  # candidates per leg of a hybrid search
-_RECALL_PER_HIT = 3  # candidates per wanted hit, where documents give one passage each
+_RECALL_PER_HIT = 3  # candidates per wanted hit, where some of them may not count
 _GROWTH = 4  # how many times more to ask for when too few were good
 _CJK_SHARE = 0.3  # above it a model for English only adds noise
+
+_NO_WORDS = "The query has no words to search for."
+_NO_COLLECTIONS = "There is no collection that is searched without being named."
 
 
 def answer(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_query: EmbedQuery) -> Answer:
     """Answer a query from a snapshot; `embed_query` is called only when meaning is asked for and can be had."""
     _check(query)
     terms = query_terms(query.text)
-    if not terms and query.mode != "vec":
-        return Answer(query, "lex", (), (*snapshot.notes, "The query has no words to search for."))
-    meaning = _meaning(snapshot, query, identity, embed_query)
     scope = _scope(snapshot, query)
+    if not terms or not scope.collections:
+        why = _NO_COLLECTIONS if terms else _NO_WORDS
+        return Answer(query, "vec" if query.mode == "vec" else "lex", (), (*snapshot.notes, why))
+    meaning = _meaning(snapshot, query, identity, embed_query)
     picked = _search(snapshot, query, scope, terms, meaning)
     matcher = Matcher(terms)
     contexts = snapshot.contexts()
@@ -96,6 +100,10 @@ def _check(query: Query) -> None:
         raise UsageError(f"A limit of {query.limit} asks for nothing.", hint="Give a limit of 1 or more.")
     if not 0 <= query.min_score <= 1:
         raise UsageError(f"A minimum score of {query.min_score} is outside of 0 to 1.", hint="Scores go from 0 to 1.")
+    if query.per_document < 0:
+        raise UsageError(
+            f"{query.per_document} passages per document cannot be.", hint="Give 1 or more, or 0 for as many as rank."
+        )
 
 
 def _scope(snapshot: Snapshot, query: Query) -> Scope:
@@ -107,18 +115,22 @@ def _scope(snapshot: Snapshot, query: Query) -> Scope:
 def _search(
     snapshot: Snapshot, query: Query, scope: Scope, terms: Sequence[str], meaning: _Meaning
 ) -> list[tuple[Passage, Explain]]:
-    """Recall, fuse and pick; deeper, as long as there is more and too few documents came up."""
-    depth = _RECALL_PER_HIT * query.limit
+    """Recall, fuse and pick; deeper, as long as there is more and one document took the place of others.
+
+    The minimum score cuts the end off a ranking that does not depend on it.
+    """
+    depth = query.limit if meaning.mode == "lex" and not query.per_document else _RECALL_PER_HIT * query.limit
     if meaning.mode == "hybrid":
         depth = max(depth, _RECALL)
     while True:
         evidence = _recall(snapshot, scope, terms, meaning, depth)
-        picked = list(_pick(snapshot, query, fuse(meaning.mode, evidence)))
+        picked = _pick(query, fuse(meaning.mode, evidence))
         exhausted = all(len(leg.ranked.hits) < depth for leg in evidence.values())
-        enough = len(picked) >= query.limit or (query.min_score > 0 and picked)
-        if enough or exhausted:
-            return picked
+        if len(picked) >= query.limit or exhausted or best_unseen(meaning.mode, evidence) < query.min_score:
+            break
         depth *= _GROWTH
+    explains = {ref: explain for ref, explain in picked if explain.score >= query.min_score}
+    return [(passage, explains[passage.ref]) for passage in snapshot.passages(list(explains))]
 
 
 def _recall(
@@ -138,21 +150,17 @@ def _recall(
     return {"lex": Evidence(words, by_words), "vec": Evidence(near, by_meaning)}
 
 
-def _pick(
-    snapshot: Snapshot, query: Query, ranking: Sequence[tuple[Ref, Explain]]
-) -> Iterator[tuple[Passage, Explain]]:
-    """The best passages above the minimum score, with as many of each document as asked for."""
-    taken: dict[UUID, int] = {}
-    wanted = query.limit
-    good = [(ref, explain) for ref, explain in ranking if explain.score >= query.min_score]
-    for first in range(0, len(good), query.limit):
-        explains = dict(good[first : first + query.limit])
-        for passage in snapshot.passages(list(explains)):
-            count = taken.get(passage.info.id, 0)
-            if query.per_document and count >= query.per_document:
-                continue
-            taken[passage.info.id] = count + 1
-            yield passage, explains[passage.ref]
-            wanted -= 1
-            if not wanted:
-                return
+def _pick(query: Query, ranking: Sequence[tuple[Ref, Explain]]) -> list[tuple[Ref, Explain]]:
+    """The best ones, with as many of each document as asked for."""
+    if not query.per_document:
+        return list(ranking[: query.limit])
+    picked: list[tuple[Ref, Explain]] = []
+    taken: Counter[int] = Counter()
+    for ref, explain in ranking:
+        document = version_of(ref)
+        if taken[document] < query.per_document:
+            taken[document] += 1
+            picked.append((ref, explain))
+            if len(picked) == query.limit:
+                break
+    return picked

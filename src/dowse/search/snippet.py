@@ -3,103 +3,72 @@
 import re
 from collections.abc import Sequence
 
-from dowse.text.analyse import analyse
+from dowse.search.matching import Match, Matcher
 from dowse.types import Chunk, Snippet
 
 _LENGTH = 300  # characters, as the qmd specification has it
-_RUN = re.compile(r"\w+")
-
-
-class Matcher:
-    """Finds the words of a text that are words of the query, as the analyser sees them.
-
-    Made once per query. A pattern over the beginnings of the query's terms picks the few words worth
-    analysing, so that a snippet does not cost an analysis of its whole passage.
-    """
-
-    def __init__(self, terms: Sequence[str]) -> None:
-        self._terms = frozenset(terms)
-        beginnings = sorted({_beginning(term) for term in terms})
-        self._pattern = re.compile("|".join(map(re.escape, beginnings)), re.IGNORECASE) if beginnings else None
-
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """The matched words of a text, in order, not overlapping."""
-        found: list[tuple[int, int]] = []
-        if self._pattern is None:
-            return found
-        end = 0
-        for hit in self._pattern.finditer(text):
-            if hit.start() < end:
-                continue
-            start, end = _word_around(text, hit.start(), hit.end())
-            if not self._terms.isdisjoint(analyse(text[start:end])):
-                found.append((start, end))
-            elif not self._terms.isdisjoint(analyse(hit.group())):
-                found.append(hit.span())
-        return found
+_PIECE = re.compile(r"\S(?:.{0,98}\S)?(?!\S)|\S{1,100}")
+"""How much of a line that is longer than a snippet is taken or left at a time: whole words, where there are any."""
 
 
 def snippet(chunk: Chunk, matcher: Matcher) -> Snippet:
-    """The window of whole lines with the most matched words; a line that is too long is cut around them."""
-    spans = matcher.spans(chunk.text)
-    lines = _lines(chunk.text)
-    counts = [sum(start <= at < end for at, _ in spans) for start, end in lines]
-    first, last = _best_window(lines, counts)
-    start, end = lines[first][0], lines[last][1]
-    if end - start > _LENGTH:
-        start, end = _cut(chunk.text, start, end, [at for at, _ in spans if start <= at < end])
-    while start < end and chunk.text[start] == "\n":
-        start += 1
-        first += 1
-    text = chunk.text[start:end].rstrip()
-    inside = tuple((a - start, min(b - start, len(text))) for a, b in spans if start <= a < start + len(text))
-    return Snippet(text, chunk.first_line + first, chunk.start + start, inside)
+    """The window of whole lines with the most of the query's words; only a line that is too long is cut."""
+    text = chunk.text
+    matches = matcher.matches(text)
+    start, end = _best_window(_rows(text), matches)
+    highlights = tuple((first - start, min(last, end) - start) for first, last, _ in matches if start <= first < end)
+    return Snippet(text[start:end], chunk.first_line + text.count("\n", 0, start), chunk.start + start, highlights)
 
 
-def _beginning(term: str) -> str:
-    """What every form of a stemmed term starts with: `happi` stands for happy and happiness."""
-    return term[:-1] if len(term) > 3 and term[-1] in "iy" else term  # noqa: PLR2004 - a shorter stem says too little
-
-
-def _word_around(text: str, start: int, end: int) -> tuple[int, int]:
-    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
-        start -= 1
-    tail = _RUN.match(text, end)
-    return start, tail.end() if tail else end
-
-
-def _lines(text: str) -> list[tuple[int, int]]:
-    bounds, start = [], 0
+def _rows(text: str) -> list[tuple[int, int]]:
+    """The lines that are not blank, without white space at their ends; those that are too long in pieces."""
+    rows, start = [], 0
     for line in text.split("\n"):
-        bounds.append((start, start + len(line)))
+        end = start + len(line.rstrip())
+        if end - start > _LENGTH:
+            rows += [piece.span() for piece in _PIECE.finditer(text, start, end)]
+        elif end > start:
+            rows.append((start, end))
         start += len(line) + 1
-    return bounds
+    return rows or [(0, 0)]
 
 
-def _best_window(lines: Sequence[tuple[int, int]], counts: Sequence[int]) -> tuple[int, int]:
-    """The run of lines within the length that holds the most matches; the first one among equals."""
-    best, best_count = (0, 0), -1
-    first = count = 0
-    for last, (_, end) in enumerate(lines):
-        count += counts[last]
-        while first < last and end - lines[first][0] > _LENGTH:
-            count -= counts[first]
-            first += 1
-        if count > best_count:
-            best, best_count = (first, last), count
-    first, last = best
-    while last + 1 < len(lines) and lines[last + 1][1] - lines[first][0] <= _LENGTH:
+def _best_window(rows: Sequence[tuple[int, int]], matches: Sequence[Match]) -> tuple[int, int]:
+    """Where the rows start and end that show the most of the query's terms, then the most matches.
+
+    What follows a match says more than what stands before it: one row before it, as many after it as there is
+    room for, and more before it only where nothing follows.
+    """
+    first, last = _best_rows(rows, matches)
+    if first and rows[last][1] - rows[first - 1][0] <= _LENGTH:
+        first -= 1
+    while last + 1 < len(rows) and rows[last + 1][1] - rows[first][0] <= _LENGTH:
         last += 1
-    return first, last
+    while first and rows[last][1] - rows[first - 1][0] <= _LENGTH:
+        first -= 1
+    return rows[first][0], rows[last][1]
 
 
-def _cut(text: str, start: int, end: int, matches: Sequence[int]) -> tuple[int, int]:
-    """A part of one long line, from a little before its first match, at the ends of words."""
-    at = matches[0] if matches else start
-    left = max(start, min(at - _LENGTH // 4, end - _LENGTH))
-    if left > start and (space := text.find(" ", left, left + 40)) >= 0:
-        left = space + 1
-    right = min(left + _LENGTH, end)
-    if right < end and (space := text.rfind(" ", right - 40, right)) > left:
-        right = space
-    return left, right
+def _best_rows(rows: Sequence[tuple[int, int]], matches: Sequence[Match]) -> tuple[int, int]:
+    """The first and the last of the matched rows that are best together; the first ones among equals."""
+    matched: list[tuple[int, int, int]] = []  # row, its terms, how many matches start in it
+    row = 0
+    for at, _, bits in matches:
+        while row + 1 < len(rows) and rows[row + 1][0] <= at:
+            row += 1
+        if matched and matched[-1][0] == row:
+            matched[-1] = row, matched[-1][1] | bits, matched[-1][2] + 1
+        else:
+            matched.append((row, bits, 1))
+    best, most = (0, 0), (0, 0)
+    for number, (first, _, _) in enumerate(matched):
+        terms = count = 0
+        last, farthest = first, rows[first][0] + _LENGTH
+        for row, bits, more in matched[number:]:
+            if rows[row][1] > farthest:
+                break
+            last, terms, count = row, terms | bits, count + more
+        worth = terms.bit_count(), count
+        if worth > most:
+            best, most = (first, last), worth
+    return best

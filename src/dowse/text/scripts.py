@@ -15,5 +15,5 @@ def share_of_cjk(text: str) -> float:
     """How much of a text's letters are CJK, from 0 to 1."""
     if text.isascii():
         return 0.0
-    letters = len(_LETTER.findall(text))
-    return len(_CJK.findall(text)) / letters if letters else 0.0
+    letters = _LETTER.findall(text)
+    return len(_CJK.findall("".join(letters))) / len(letters) if letters else 0.0

@@ -7,5 +7,6 @@ beside these two.
 from dowse.ingest.sources.files import read
 from dowse.ingest.sources.folders import Found, Refused, walk
 from dowse.ingest.sources.names import is_secret
+from dowse.ingest.sources.roots import check_pattern, resolve_root
 
-__all__ = ["Found", "Refused", "is_secret", "read", "walk"]
+__all__ = ["Found", "Refused", "check_pattern", "is_secret", "read", "resolve_root", "walk"]

@@ -14,10 +14,7 @@ from dowse.store.sqlite.snapshot import bytes_below
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import entries_since, read_meta, remember_commit
 from dowse.text.analyse import ANALYSER
-from dowse.types import (
-    Finding,
-    ref_of,
-)
+from dowse.types import Finding, ref_of, version_of
 
 _REBUILD_ENTRIES = 20_000  # per tantivy commit: bounds memory
 _VECTOR_ROWS = 10_000  # copied at a time
@@ -48,16 +45,17 @@ def recover(connection: sqlite3.Connection, directory: Path) -> None:
 
 
 def _catch_up(connection: sqlite3.Connection, index: LexicalIndex, there: int, needed: int) -> None:
-    last_version = int(read_meta(connection, "version"))
     seq = int(read_meta(connection, "seq"))
     if there > needed:
-        opstamp = index.commit((), newer_than=last_version)
+        opstamp = index.commit((), newer_than=int(read_meta(connection, "version")))
     else:
         applied = connection.execute(
             "SELECT ifnull(max(seq), 0) FROM lexical_commits WHERE opstamp <= ?", (there,)
         ).fetchone()[0]
-        lost = [row[0] for row in connection.execute("SELECT version FROM documents WHERE seq > ?", (applied,))]
-        opstamp = index.commit(entries_since(connection, applied), lost, newer_than=last_version)
+        # What died since then stands in it again, and no tombstone is left that would say so.
+        kept = {row[0] for row in connection.execute("SELECT version FROM documents WHERE seq <= ?", (applied,))}
+        dead = {version_of(ref) for ref in index.load().refs()} - kept
+        opstamp = index.commit(entries_since(connection, applied), sorted(dead))
         connection.execute("DELETE FROM lexical_commits WHERE opstamp > ?", (there,))
     remember_commit(connection, seq, opstamp)
 
@@ -196,10 +194,10 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
 
 def check(directory: Path, database: Path, *, deep: bool) -> list[Finding]:
     """Examine the database, the word index and the vector files; every finding names its remedy."""
-    if not database.exists():
-        return [Finding("index", True, f"There is no index at {directory} yet.", "dowse collection add PATH")]
     try:
         with in_our_words(directory):
+            if not database.exists():
+                return [Finding("index", True, f"There is no index at {directory} yet.", "dowse collection add PATH")]
             connection = connect_reader(database)
             try:
                 return [

@@ -12,6 +12,7 @@ from dowse.errors import (
     StoreFullError,
     StoreLockedError,
     StoreVersionError,
+    UsageError,
 )
 from dowse.store.sqlite.lexical import LexicalError
 
@@ -184,31 +185,42 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     return connection
 
 
+class Momentary(sqlite3.Connection):
+    """Good for one look: a stand-in for an index that is not there yet, or a file read without its locks."""
+
+
 def _stand_in() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Momentary)
     _migrate(connection)
     return connection
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
     uri = path.resolve().as_uri()
-    for suffix in ("?mode=ro", "?immutable=1"):
+    kinds: dict[str, type[sqlite3.Connection]] = {"?mode=ro": sqlite3.Connection, "?immutable=1": Momentary}
+    for suffix, factory in kinds.items():
         connection = sqlite3.connect(
-            uri + suffix, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
+            uri + suffix,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=_BUSY_SECONDS,
+            factory=factory,
         )
         try:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        except sqlite3.OperationalError:
+        except BaseException as error:
             connection.close()
-            # A directory that we may not write to has no place for the shared memory of the log. When the
-            # log is empty too, nobody is writing, and the file can be read as it lies there.
+            # A directory that is full or that we may not write to has no place for the shared memory of the
+            # log. When the log is empty too, nobody is writing, and the file can be read as it lies there.
             log = path.with_name(path.name + "-wal")
-            if suffix == "?mode=ro" and not (log.exists() and log.stat().st_size):
+            is_quiet = not (log.exists() and log.stat().st_size)
+            if isinstance(error, sqlite3.OperationalError) and factory is not Momentary and is_quiet:
                 continue
             raise
         return connection
-    raise StoreError(f"The index {path.parent} cannot be opened.")
+    raise StoreError(f"The index {path.parent} cannot be opened.", hint="Check that you may read it.")
 
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> int:
@@ -288,6 +300,10 @@ def in_our_words(place: Path) -> Iterator[None]:
     """Turn the errors of SQLite, tantivy and the file system into ours; the cause stays attached."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{error.object!r} is not valid Unicode, so that it cannot be in an index.", hint="Write it in UTF-8."
+        ) from error
     except LexicalError as error:
         raise StoreCorruptError(
             f"The word index in {place} failed: {error}.", hint="Make it anew: dowse doctor --repair"

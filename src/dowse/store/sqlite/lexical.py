@@ -4,11 +4,16 @@ Every entry carries the ref of its chunk, the version of its document and its co
 are live is SQLite's to say: the index may hold dead ones for a while and is never asked about it.
 """
 
+import errno
 import json
 import os
 import shutil
+import struct
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +24,13 @@ from dowse.text.fields import BOOSTS, ceiling, idf
 
 _WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
 _TEXT_OPTION = "freq"
+_CHECKS = 5
+_SEGMENT_FILES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
+_FOOTER = struct.Struct("<II")  # at the end of each of them: the length of a JSON text before it, and a mark
+
+
+class LexicalError(OSError):
+    """The word index cannot be read or written; SQLite has everything that is needed to make it anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +48,6 @@ class LexicalIndex:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._reading_copy: tempfile.TemporaryDirectory[str] | None = None
 
     @staticmethod
     def at(directory: Path, generation: int) -> "LexicalIndex":
@@ -46,9 +57,38 @@ class LexicalIndex:
     def opstamp(self) -> int | None:
         """The number of the last commit; None where there is no readable index."""
         try:
-            return int(json.loads((self._directory / "meta.json").read_bytes())["opstamp"])
-        except (OSError, ValueError, KeyError):
+            return int(json.loads(self._read_meta())["opstamp"])
+        except (ValueError, KeyError, TypeError):
             return None
+
+    def problem(self, *, thorough: bool = False) -> str | None:
+        """What is wrong with the files, None when they can be read; `thorough` compares their checksums."""
+        for _ in range(_CHECKS):
+            before = self._read_meta()
+            found = self._problem(before, thorough=thorough)
+            if found is None or self._read_meta() == before:
+                break  # else a writer has replaced files meanwhile: look again
+        return found
+
+    def _problem(self, meta: bytes, *, thorough: bool) -> str | None:
+        try:
+            for segment in json.loads(meta)["segments"]:
+                for kind in _SEGMENT_FILES:
+                    path = self._directory / f"{segment['segment_id'].replace('-', '')}.{kind}"
+                    if not path.exists():
+                        return f"{path.name} is missing"
+                    if thorough and not _is_whole(path.read_bytes()):
+                        return f"{path.name} is damaged"
+            self.load()
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            return str(error) or type(error).__name__
+        return None
+
+    def _read_meta(self) -> bytes:
+        """The file that names the segments; empty where there is none."""
+        with suppress(OSError):
+            return (self._directory / "meta.json").read_bytes()
+        return b""
 
     def commit(self, entries: Iterable[Entry], dead: Sequence[int] = (), newer_than: int | None = None) -> int:
         """Add entries and remove versions in one commit; returns its opstamp.
@@ -56,46 +96,47 @@ class LexicalIndex:
         `newer_than` also removes every version above it: what a crash added and SQLite never learnt of.
         """
         self._directory.mkdir(exist_ok=True, mode=0o700)
-        index = tantivy.Index(_schema(), str(self._directory), reuse=True)
-        writer = index.writer(_WRITER_BYTES, num_threads=1)
-        try:
-            if newer_than is not None:
-                query = tantivy.Query.range_query(
-                    index.schema, "version", tantivy.FieldType.Unsigned, newer_than, None, include_lower=False
-                )
-                writer.delete_documents_by_query(query)
-            if dead:
-                # By query: `delete_documents_by_term` takes every int for a signed one and finds nothing.
-                writer.delete_documents_by_query(tantivy.Query.term_set_query(index.schema, "version", list(dead)))
-            for entry in entries:
-                document = tantivy.Document()
-                document.add_unsigned("ref", entry.ref)
-                document.add_unsigned("version", entry.version)
-                document.add_unsigned("collection", entry.collection)
-                for field, terms in entry.fields.items():
-                    document.add_text(field, terms)
-                writer.add_document(document)
-            opstamp = writer.commit()
-        except BaseException:
-            writer.rollback()
-            raise
-        finally:
-            writer.wait_merging_threads()
+        with _in_os_words(self._directory):
+            index = tantivy.Index(_schema(), str(self._directory), reuse=True)
+            writer = index.writer(_WRITER_BYTES, num_threads=1)
+            try:
+                if newer_than is not None:
+                    query = tantivy.Query.range_query(
+                        index.schema, "version", tantivy.FieldType.Unsigned, newer_than, None, include_lower=False
+                    )
+                    writer.delete_documents_by_query(query)
+                if dead:
+                    # By query: `delete_documents_by_term` takes every int for a signed one and finds nothing.
+                    writer.delete_documents_by_query(tantivy.Query.term_set_query(index.schema, "version", list(dead)))
+                for entry in entries:
+                    writer.add_document(_document(entry))
+                opstamp = writer.commit()
+            except BaseException:
+                # A writer whose disk is full cannot roll back either; what it left is swept by the next one.
+                with suppress(ValueError):
+                    writer.rollback()
+                raise
+            finally:
+                with suppress(ValueError):
+                    writer.wait_merging_threads()
         return int(opstamp)
 
     def load(self) -> "LexicalView":
         """A view of the last commit."""
-        directory = self._directory
-        if not os.access(directory, os.W_OK):
-            # tantivy takes a lock file to read; where we may not write, it reads through links elsewhere.
-            self._reading_copy = tempfile.TemporaryDirectory(prefix="dowse-")
-            directory = Path(self._reading_copy.name)
-            for file in self._directory.iterdir():
-                (directory / file.name).symlink_to(file)
-        index = tantivy.Index.open(str(directory))
-        index.config_reader("manual", 0)
-        index.reload()
-        return LexicalView(index.searcher(), index.schema)
+        if os.access(self._directory, os.W_OK):
+            return _view(self._directory)
+        # tantivy takes a lock file to read; where we may not write, it reads through links elsewhere.
+        names = [name for name in os.listdir(self._directory) if not name.endswith(".lock")]  # noqa: PTH208  # names
+        links = Path(tempfile.mkdtemp(prefix="dowse-"))
+        try:
+            for name in names:
+                (links / name).symlink_to(self._directory / name)
+            view = _view(links)
+        except BaseException:
+            shutil.rmtree(links, ignore_errors=True)
+            raise
+        weakref.finalize(view, shutil.rmtree, links, ignore_errors=True)
+        return view
 
     def remove(self) -> None:
         """Delete the files; what another process holds open on a system that minds stays behind."""
@@ -128,7 +169,8 @@ class LexicalView:
         total = self._searcher.num_docs
         idfs = {}
         for field in BOOSTS:
-            counts = (self._searcher.doc_freq(field, term) for term in terms)
+            with _in_os_words():
+                counts = [self._searcher.doc_freq(field, term) for term in terms]
             # Entries of dead versions count for a while, so that a term may seem to be in more than all.
             idfs[field] = [idf(max(total, count), count) for count in counts if count]
         return ceiling(idfs)
@@ -153,12 +195,58 @@ class LexicalView:
         total = self._searcher.num_docs
         if not total:
             return []
-        # tantivy makes room for as many hits as it is asked for.
-        hits = self._searcher.search(query, limit=min(count, total), count=False).hits
-        refs = self._searcher.fast_field_values("ref", [address for _, address in hits])
+        with _in_os_words():
+            # tantivy makes room for as many hits as it is asked for.
+            hits = self._searcher.search(query, limit=min(count, total), count=False).hits
+            refs = self._searcher.fast_field_values("ref", [address for _, address in hits])
+        if None in refs:
+            raise LexicalError("Entries have lost their refs.")
         return sorted(
             ((ref, score) for ref, (score, _) in zip(refs, hits, strict=True)), key=lambda hit: (-hit[1], hit[0])
         )
+
+
+def _view(directory: Path) -> LexicalView:
+    with _in_os_words(directory):
+        index = tantivy.Index.open(str(directory))
+        index.config_reader("manual", 0)
+        index.reload()
+        return LexicalView(index.searcher(), index.schema)
+
+
+@contextmanager
+def _in_os_words(directory: Path | None = None) -> Iterator[None]:
+    """Turn the failures of tantivy (ValueError, or a panic) into LexicalError, a full disk into ENOSPC."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, ValueError) and type(error).__name__ != "PanicException":
+            raise
+        text = str(error)
+        # A worker that dies does not say why: with less space than a segment may take, that was it.
+        died = "writer was killed" in text and directory and shutil.disk_usage(directory).free < _WRITER_BYTES
+        if died or "No space left" in text or "StorageFull" in text:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise LexicalError(text) from error
+
+
+def _is_whole(data: bytes) -> bool:
+    """Whether a file of a segment has the checksum that its footer names."""
+    if len(data) < _FOOTER.size:
+        return False
+    length, _ = _FOOTER.unpack(data[-_FOOTER.size :])
+    end = len(data) - _FOOTER.size - length
+    return bool(end >= 0 and zlib.crc32(data[:end]) == json.loads(data[end : -_FOOTER.size])["crc"])
+
+
+def _document(entry: Entry) -> Any:
+    document = tantivy.Document()
+    document.add_unsigned("ref", entry.ref)
+    document.add_unsigned("version", entry.version)
+    document.add_unsigned("collection", entry.collection)
+    for field, terms in entry.fields.items():
+        document.add_text(field, terms)
+    return document
 
 
 def _only(query: Any, condition: Any) -> Any:

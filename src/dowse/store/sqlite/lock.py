@@ -81,20 +81,17 @@ class WriterLock:
                 f"The index {self._path.parent} cannot be written: {error.strerror}.",
                 hint="Check the permissions and the free space of that directory, or choose another with --index.",
             ) from error
-        pause = _FIRST_WAIT
-        while not _try_lock(descriptor):
-            if time.monotonic() >= deadline:
-                os.close(descriptor)
-                raise self._timed_out()
-            time.sleep(pause)
-            pause = min(pause * 2, _LONGEST_WAIT)
-        holder = {"pid": os.getpid(), "program": Path(sys.argv[0]).name, "since": int(time.time())}
-        # The note is a courtesy: on a full disk the lock itself still holds.
-        with suppress(OSError):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(holder).encode(), 0) if hasattr(os, "pwrite") else os.write(
-                descriptor, json.dumps(holder).encode()
-            )
+        try:
+            pause = _FIRST_WAIT
+            while not _try_lock(descriptor):
+                if time.monotonic() >= deadline:
+                    raise self._timed_out()
+                time.sleep(pause)
+                pause = min(pause * 2, _LONGEST_WAIT)
+            _sign(descriptor)
+        except BaseException:
+            os.close(descriptor)  # which also gives the lock back, should Ctrl-C come in between
+            raise
         return descriptor
 
     def _timed_out(self) -> StoreLockedError:
@@ -107,3 +104,14 @@ class WriterLock:
             f"{who} is writing to the index {self._path.parent}; waited {self._timeout:g} s.",
             hint="Wait until it is done, or raise lock_timeout. The lock of a process that died is free at once.",
         )
+
+
+def _sign(descriptor: int) -> None:
+    """Note who holds the lock: a courtesy, and on a full disk the lock itself still holds."""
+    path = Path(sys.argv[0])
+    program = path.parent.name if path.name == "__main__.py" else path.name
+    holder = {"pid": os.getpid(), "program": program, "since": int(time.time())}
+    with suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, json.dumps(holder).encode())

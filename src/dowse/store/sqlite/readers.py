@@ -9,13 +9,14 @@ from pathlib import Path
 
 from dowse.errors import StoreError
 from dowse.store.sqlite import care
-from dowse.store.sqlite.database import connect_reader, in_our_words
+from dowse.store.sqlite.database import Momentary, connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
-from dowse.store.sqlite.snapshot import Derived, SqliteSnapshot
-from dowse.store.sqlite.vector_files import VectorFiles
+from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
+from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
 from dowse.store.sqlite.writing import read_meta
 
 _LOAD_ATTEMPTS = 50
+_REMEDY = "Mend it: dowse doctor --repair"
 
 
 class Readers:
@@ -50,8 +51,7 @@ class Readers:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         with self._guard:
-            # What stood in for an index that was not there is not kept: it may have been made since.
-            if self._database.exists() and not self._closed:
+            if not isinstance(connection, Momentary) and self._database.exists() and not self._closed:
                 self._idle.append(connection)
                 return
         connection.close()
@@ -83,14 +83,14 @@ class Readers:
         return replace(derived, notes=(*derived.notes, note))
 
     def _load(self, connection: sqlite3.Connection) -> Derived:
-        lexical, notes = self._load_lexical(connection)
-        model = connection.execute("SELECT generation, dims FROM models").fetchone()
+        lexical, word_notes = self._load_lexical(connection)
+        vectors, vector_notes = self._load_vectors(connection)
         return Derived(
             lexical=lexical,
             last_version=int(read_meta(connection, "version")),
             dead=frozenset(row[0] for row in connection.execute("SELECT version FROM tombstones")),
-            vectors=None if model is None else VectorFiles(self._directory, *model).open(),
-            notes=tuple(notes),
+            vectors=vectors,
+            notes=(*word_notes, *vector_notes),
         )
 
     def _load_lexical(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, list[str]]:
@@ -100,14 +100,24 @@ class Readers:
         index = LexicalIndex.at(self._directory, generation)
         needed = care.needed_opstamp(connection)
         there = index.opstamp()
-        remedy = "Mend it: dowse doctor --repair"
         try:
             view = index.load()
-        except (ValueError, OSError) as error:
-            return None, [f"The word index cannot be read ({error}), so words find nothing. {remedy}"]
+        except OSError:
+            return None, [WORDS_DAMAGED]
         if there is None or there < needed:
-            return view, [f"The word index is behind, so words may miss the latest documents. {remedy}"]
+            return view, [f"The word index is behind, so words may miss the latest documents. {_REMEDY}"]
         return view, []
+
+    def _load_vectors(self, connection: sqlite3.Connection) -> tuple[OpenVectors | None, list[str]]:
+        model = connection.execute("SELECT generation, dims, rows FROM models").fetchone()
+        if model is None:
+            return None, []
+        generation, dims, rows = model
+        vectors = VectorFiles(self._directory, generation, dims).open()
+        missing = rows - vectors.rows()
+        if missing <= 0:
+            return vectors, []
+        return vectors, [f"The vector files lack {missing} of {rows} rows, so meaning misses these. {_REMEDY}"]
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

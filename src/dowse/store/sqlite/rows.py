@@ -45,7 +45,7 @@ def document_from(row: tuple[Any, ...]) -> DocumentInfo:
         media_type=row[6],
         origin=row[7],
         fingerprint=Fingerprint(row[8], row[9], row[10], row[11]),
-        metadata={**_mapping(row[13]), **_mapping(row[12])},
+        metadata=_mapping(row[13]) | _mapping(row[12]) if row[12] or row[13] else {},
         created_at=row[14],
         updated_at=row[15],
     )

@@ -1,5 +1,6 @@
 """One unchanging view of the store: an SQLite read transaction and the derived indexes that fit it."""
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from dowse.store.sqlite import rows
+from dowse.store.sqlite.lexical import LexicalError
 from dowse.types import (
+    ORDINAL_BITS,
+    ORDINAL_MASK,
     Collection,
     CollectionStats,
     Context,
@@ -33,7 +37,15 @@ if TYPE_CHECKING:
     from dowse.store.sqlite.vector_files import OpenVectors
     from dowse.store.sqlite.vectors import VectorRows
 
+WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
 _SPARE = 8  # asked for beyond k, so that equal scores at the cut are usually seen at once
+# One statement for any number of refs, so that SQLite need not prepare it anew for each search.
+_PASSAGES = (
+    f"SELECT w.value, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} "
+    f"FROM json_each(?) w CROSS JOIN documents d ON d.version = w.value >> {ORDINAL_BITS} "
+    "JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content "
+    f"JOIN chunks c ON c.content = n.id AND c.ordinal = (w.value & {ORDINAL_MASK})"
+)
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -69,19 +81,33 @@ class SqliteSnapshot:
             return Ranked((), 0.0)
         collections = self._collection_ids(scope)
         wanted = k + _SPARE
-        while k > 0:
-            found = index.search(terms, wanted, collections)
-            hits = [(Ref(ref), score) for ref, score in found if self._is_live(version_of(ref))]
-            if len(found) < wanted or _is_settled(hits, k, found[-1][1]):
-                return Ranked(tuple(hits[:k]), index.ceiling(terms))
-            wanted *= 4
-        return Ranked((), index.ceiling(terms))
+        try:
+            ceiling = index.ceiling(terms)
+            while k > 0:
+                found = index.search(terms, wanted, collections)
+                hits = [(Ref(ref), score) for ref, score in found if self._is_live(version_of(ref))]
+                if len(found) < wanted or _is_settled(hits, k, found[-1][1]):
+                    return Ranked(tuple(hits[:k]), ceiling)
+                wanted *= 4
+        except LexicalError:
+            self._note(WORDS_DAMAGED)
+            ceiling = 0.0
+        return Ranked((), ceiling)
 
     def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
         """See `ports.Snapshot.lexical_scores`."""
         index = self._derived.lexical
-        found = index.scores(_unique(terms), refs) if index else {}
+        try:
+            found = index.scores(_unique(terms), refs) if index else {}
+        except LexicalError:
+            self._note(WORDS_DAMAGED)
+            found = {}
         return {ref: found.get(ref, 0.0) for ref in refs}
+
+    def _note(self, note: str) -> None:
+        """Tell of damage that shows only now."""
+        if note not in self.notes:
+            self.notes = (*self.notes, note)
 
     # By meaning
 
@@ -125,18 +151,9 @@ class SqliteSnapshot:
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
         """See `ports.Snapshot.passages`."""
         found: dict[int, Passage] = {}
-        for part, _ in _parts(refs):
-            wanted = ",".join(f"({ref},{version_of(ref)},{ordinal_of(ref)})" for ref in part)
-            query = (
-                f"WITH wanted (ref, version, ordinal) AS (VALUES {wanted}) "
-                f"SELECT w.ref, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} "
-                "FROM wanted w CROSS JOIN documents d ON d.version = w.version "
-                "JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content "
-                "JOIN chunks c ON c.content = n.id AND c.ordinal = w.ordinal"
-            )
-            for row in self._connection.execute(query):
-                info, chunk = rows.document_from(row[9:]), rows.chunk_from(row[1:8], row[8])
-                found[row[0]] = Passage(Ref(row[0]), info, chunk, ordinal_of(row[0]))
+        for row in self._connection.execute(_PASSAGES, (json.dumps(refs),)):
+            info, chunk = rows.document_from(row[11:]), rows.chunk_from(row[1:10], row[10])
+            found[row[0]] = Passage(Ref(row[0]), info, chunk, ordinal_of(row[0]))
         return [found[ref] for ref in refs if ref in found]
 
     def collections(self) -> tuple[Collection, ...]:

@@ -38,10 +38,11 @@ class SqliteStore:
     def __init__(self, directory: Path, *, create: bool = True, lock_timeout: float = 30.0) -> None:
         self.directory = directory
         self._database = directory / "dowse.db"
-        if not create and not self._database.exists():
-            raise NotFoundError(
-                f"There is no index at {directory}.", hint="Make one: dowse collection add PATH, or check --index."
-            )
+        with in_our_words(directory):
+            if not create and not self._database.exists():
+                raise NotFoundError(
+                    f"There is no index at {directory}.", hint="Make one: dowse collection add PATH, or check --index."
+                )
         self._lock = WriterLock(directory / "writer.lock", lock_timeout)
         self._writer: sqlite3.Connection | None = None
         self._readers = Readers(directory, self._database)

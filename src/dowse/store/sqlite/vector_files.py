@@ -8,6 +8,7 @@ No numpy here: a search by words opens the files, so that its snapshot stays who
 """
 
 import os
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -62,18 +63,24 @@ class OpenVectors:
     def __init__(self, files: Mapping[str, IO[bytes]], widths: Mapping[str, int], dims: int) -> None:
         self._files, self._widths, self._dims = files, widths, dims
         self._mapped: tuple[int, VectorRows] | None = None
+        # Not `__del__`: in a circle of references the files could be collected before it is called.
+        weakref.finalize(self, _close, files)
+
+    def rows(self) -> int:
+        """How many whole rows every file holds."""
+        sizes = {kind: os.fstat(file.fileno()).st_size for kind, file in self._files.items()}
+        return min((size // self._widths[kind] for kind, size in sizes.items()), default=0)
 
     def map(self, rows: int) -> "VectorRows":
         """The first rows; fewer where the files are damaged."""
         from dowse.store.sqlite.vectors import VectorRows
 
         if self._mapped is None or self._mapped[0] != rows:
-            sizes = {kind: os.fstat(file.fileno()).st_size for kind, file in self._files.items()}
-            there = min((size // self._widths[kind] for kind, size in sizes.items()), default=0)
-            self._mapped = (rows, VectorRows(self._files, min(rows, there), self._dims))
+            self._mapped = (rows, VectorRows(self._files, min(rows, self.rows()), self._dims))
         return self._mapped[1]
 
-    def __del__(self) -> None:
-        for file in self._files.values():
-            with suppress(OSError):
-                file.close()
+
+def _close(files: Mapping[str, IO[bytes]]) -> None:
+    for file in files.values():
+        with suppress(OSError):
+            file.close()

@@ -147,6 +147,7 @@ class Writing:
         generation = self._meta("lexical")
         if generation is None:
             generation = 1
+            LexicalIndex.at(self._directory, generation).remove()  # of a first writer that died before step 3
             self._set_meta("lexical", generation)
             self._set_meta("analyser", ANALYSER)
         opstamp = LexicalIndex.at(self._directory, generation).commit(self._entries, self._dead_before)

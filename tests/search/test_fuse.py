@@ -1,0 +1,105 @@
+"""Evidence becomes one score: absolute, monotone, explained."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dowse.search.fuse import CALIBRATION, WEIGHTS, Evidence, LegName, best_unseen, fuse
+from dowse.types import Ranked, Ref
+
+BOTH: tuple[LegName, ...] = ("lex", "vec")
+
+refs = st.integers(1, 30).map(Ref)
+values = st.floats(-1, 20, allow_nan=False)
+
+
+@st.composite
+def leg(draw: st.DrawFn, ceiling: float | None = None) -> Evidence:
+    """A leg's list, best first, and its values for some passages beyond it."""
+    known = draw(st.dictionaries(refs, values, max_size=12))
+    listed = sorted(known, key=lambda ref: (-known[ref], ref))[: draw(st.integers(0, 12))]
+    most = draw(st.sampled_from([0.0, 1.0, 12.5])) if ceiling is None else ceiling
+    return Evidence(Ranked(tuple((ref, known[ref]) for ref in listed), most), known)
+
+
+def one(name: LegName, *scores: float, ceiling: float = 1.0) -> dict[LegName, Evidence]:
+    hits = tuple((Ref(number), score) for number, score in enumerate(scores, start=1))
+    return {name: Evidence(Ranked(hits, ceiling), dict(hits))}
+
+
+@pytest.mark.parametrize("mode", list(WEIGHTS))
+def test_the_weights_of_a_mode_add_up_to_one_so_that_its_scale_is_0_to_1(mode: str) -> None:
+    assert sum(WEIGHTS[mode].values()) == pytest.approx(1)
+    assert set(CALIBRATION) == set(WEIGHTS)
+
+
+def test_bm25_counts_as_a_share_of_the_most_that_the_query_could_reach() -> None:
+    ((_, explain),) = fuse("lex", one("lex", 3.0, ceiling=12.0))
+    assert explain.legs[0].raw == 3.0
+    assert explain.legs[0].value == explain.fused == 0.25
+
+
+def test_a_score_does_not_depend_on_the_list_that_it_stands_in() -> None:
+    alone = dict(fuse("lex", one("lex", 3.0, ceiling=12.0)))
+    among = dict(fuse("lex", one("lex", 3.0, 2.0, 1.0, ceiling=12.0)))
+    assert alone[Ref(1)] == among[Ref(1)]
+
+
+def test_even_evidence_scores_one_half() -> None:
+    for mode, (_, middle) in CALIBRATION.items():
+        name: LegName = "vec" if mode == "vec" else "lex"
+        evidence = one(name, middle) if mode != "hybrid" else {**one("lex", middle), **one("vec", middle)}
+        assert fuse(mode, evidence)[0][1].score == pytest.approx(0.5)
+
+
+def test_without_any_evidence_there_is_nothing_to_rank() -> None:
+    assert fuse("lex", one("lex")) == []
+    assert fuse("hybrid", {**one("lex"), **one("vec")}) == []
+
+
+def test_a_negative_cosine_is_no_evidence_and_no_evidence_against() -> None:
+    ((_, explain),) = fuse("vec", one("vec", -0.5))
+    assert (explain.legs[0].raw, explain.legs[0].value) == (-0.5, 0.0)
+
+
+def test_equal_evidence_is_ordered_by_ref() -> None:
+    assert [ref for ref, _ in fuse("lex", one("lex", *[0.5] * 9))] == list(range(1, 10))
+
+
+@given(words=leg(), meaning=leg(ceiling=1.0))
+def test_every_candidate_of_either_list_is_ranked_once_best_first_and_explained(
+    words: Evidence, meaning: Evidence
+) -> None:
+    ranking = fuse("hybrid", {"lex": words, "vec": meaning})
+    listed = {ref for evidence in (words, meaning) for ref, _ in evidence.ranked.hits}
+    assert len(ranking) == len(listed)
+    assert {ref for ref, _ in ranking} == listed
+    assert ranking == sorted(ranking, key=lambda each: (-each[1].fused, each[0]))
+    scores = [explain.score for _, explain in ranking]
+    assert scores == sorted(scores, reverse=True)
+    for ref, explain in ranking:
+        assert [each.name for each in explain.legs] == list(BOTH)
+        assert explain.fused == pytest.approx(sum(each.weight * each.value for each in explain.legs))
+        assert 0 <= explain.score <= 1
+        for each, evidence in zip(explain.legs, (words, meaning), strict=True):
+            order = [hit for hit, _ in evidence.ranked.hits]
+            assert each.rank == (order.index(ref) + 1 if ref in order else None)
+            assert each.raw == evidence.values.get(ref, 0.0)
+            assert 0 <= each.value <= 1
+
+
+@given(words=leg(ceiling=12.5), meaning=leg(ceiling=1.0), depths=st.tuples(st.integers(1, 12), st.integers(1, 12)))
+def test_nothing_beyond_the_lists_scores_more_than_what_could_follow_them(
+    words: Evidence, meaning: Evidence, depths: tuple[int, int]
+) -> None:
+    whole = {"lex": words, "vec": meaning}
+    cut = {
+        name: Evidence(Ranked(evidence.ranked.hits[:depth], evidence.ranked.ceiling), evidence.values)
+        for (name, evidence), depth in zip(whole.items(), depths, strict=True)
+    }
+    seen = {ref for evidence in cut.values() for ref, _ in evidence.ranked.hits}
+    # A store's values agree with its list: what is not in a whole list has no value in it.
+    listed = {name: dict(evidence.ranked.hits) for name, evidence in whole.items()}
+    exact = {name: Evidence(whole[name].ranked, listed[name]) for name in BOTH}
+    most = best_unseen("hybrid", {name: Evidence(cut[name].ranked, listed[name]) for name in BOTH})
+    assert all(explain.score <= most for ref, explain in fuse("hybrid", exact) if ref not in seen)

@@ -1,0 +1,275 @@
+"""Several processes on one index: writers take turns, readers never wait, and whoever dies leaves it whole."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+import workers
+from dowse import Query, StoreLockedError
+from workbench import environment_for, facts, files_found, ids, many, open_at, problems, write
+
+QUICK_KILLS, MANY_KILLS = 12, 150
+_PATIENCE = 60
+
+
+def program(folder, *arguments, **settings):
+    """The program itself, started on the index below this folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dowse", *map(str, arguments)],
+        env=environment_for(folder) | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@contextmanager
+def worker(*arguments):
+    """A worker whose lines can be read and whose stdin ends with the block."""
+    process = subprocess.Popen(
+        workers.command(*arguments),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        yield process
+    finally:
+        process.stdin.close()
+        process.wait(_PATIENCE)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def end(process):
+    """Wait for its end, which must be a good one."""
+    out, err = process.communicate(timeout=_PATIENCE)
+    assert process.returncode == 0, err
+    return out
+
+
+# Working at the same time
+
+
+def test_writers_take_turns_readers_read_on_and_no_document_is_lost(tmp_path):
+    roots = {name: write(tmp_path / name, many(60, word=name)) for name in ("ibex", "zebra")}
+    with open_at(tmp_path) as engine:
+        writers = [program(tmp_path, "collection", "add", root, "-q") for root in roots.values()]
+        seen = dict.fromkeys(roots, 0)
+        while any(writer.poll() is None for writer in writers):
+            for name in roots:
+                found = len(files_found(engine, name))
+                assert found >= seen[name], "a document was lost"
+                seen[name] = found
+        for writer in writers:
+            end(writer)
+        assert {name: len(files_found(engine, name)) for name in roots} == {"ibex": 60, "zebra": 60}
+        assert problems(engine) == []
+
+
+def test_two_updates_of_the_same_folder_make_each_document_once(tmp_path):
+    root = write(tmp_path / "notes", many(20))
+    with open_at(tmp_path) as engine:
+        engine.add_collection(root, name="notes")
+        engine.index("notes")
+        before = ids(engine)
+        (root / "part1").rename(root / "moved")
+        write(root, {**many(26), "part0/note000.md": "# Changed\n\nA changed zebra.\n"})
+        for number in (2, 5, 8):
+            (root / f"part2/note{number:03}.md").unlink()
+        for process in [program(tmp_path, "update", "-q") for _ in range(2)]:
+            end(process)
+        after = ids(engine)
+        assert {path.split("/", 1)[1] for path in after} == {
+            path.relative_to(root).as_posix() for path in root.rglob("*.md")
+        }
+        assert len(set(after.values())) == len(after)
+        assert after["notes/part0/note000.md"] == before["notes/part0/note000.md"]
+        assert problems(engine) == []
+    with open_at(tmp_path / "fresh") as fresh, open_at(tmp_path) as engine:
+        fresh.add_collection(root, name="notes")
+        fresh.index("notes")
+        fresh.embed()
+        assert facts(engine, with_scores=False) == facts(fresh, with_scores=False)
+
+
+def test_a_document_that_is_replaced_again_and_again_is_always_there_exactly_once(tmp_path):
+    root = write(
+        tmp_path / "notes", {"a.md": "# Alpha\n\nThe alpha at version -1.\n", "b.md": "# Beta\n\nNo change.\n"}
+    )
+    with open_at(tmp_path) as engine:
+        engine.add_collection(root, name="notes")
+        engine.index("notes")
+        searches, versions = 0, []
+        with worker("replace", tmp_path, root, 25) as writer:
+            while writer.poll() is None:
+                with open_at(tmp_path) as newcomer:
+                    for reader in (engine, newcomer):
+                        answer = reader.search(Query("alpha", mode="lex"))
+                        (hit,) = answer.hits
+                        assert answer.notes == ()
+                        text = reader.get("a.md").text
+                        assert "alpha" in text
+                        versions.append(int(hit.chunk.text.split("version ")[1].split()[0].rstrip(".")))
+                        searches += 1
+            assert writer.returncode == 0, writer.stderr.read()
+        assert versions == sorted(versions)
+        assert len(set(versions)) > 2
+        assert searches > 10
+        assert "version 24" in engine.get("a.md").text
+        assert problems(engine) == []
+
+
+def test_a_writer_that_waits_in_vain_says_who_holds_the_lock(tmp_path):
+    root = write(tmp_path / "notes", many(1))
+    with worker("hold", tmp_path) as holder, open_at(tmp_path, lock_timeout=0.05) as engine:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(StoreLockedError) as refused:
+            engine.add_collection(root)
+        assert f"Process {holder.pid} (workers.py" in refused.value.message
+        assert refused.value.hint
+        assert (refused.value.exit_code, engine.stats().documents) == (7, 0)
+        waiting = program(tmp_path, "context", "add", "/", "x", DOWSE_LOCK_TIMEOUT="0")
+        _, said = waiting.communicate(timeout=_PATIENCE)
+        assert waiting.returncode == 7
+        assert f"error: Process {holder.pid} (workers.py".encode() in said
+        assert b"hint: " in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_the_lock_of_a_writer_that_was_killed_is_free_at_once(tmp_path):
+    root = write(tmp_path / "notes", many(1))
+    with worker("hold", tmp_path) as holder:
+        assert holder.stdout.readline() == "held\n"
+        holder.send_signal(signal.SIGKILL)
+        holder.wait(_PATIENCE)
+        with open_at(tmp_path, lock_timeout=0) as engine:
+            assert engine.add_collection(root).name == "notes"
+
+
+def test_cleaning_up_does_not_wait_for_readers(tmp_path):
+    root = write(tmp_path / "notes", many(6))
+    with open_at(tmp_path) as engine, open_at(tmp_path) as other:
+        engine.add_collection(root, name="notes")
+        engine.index("notes")
+        engine.embed()
+        with other._store.snapshot() as view:
+            engine.remove_collection("notes")
+            statements: list[str] = []
+            engine._store._connection().set_trace_callback(statements.append)
+            assert engine.cleanup(days=0) >= 0
+            assert len(view.documents()) == 6
+        pragmas = [each for each in statements if "busy_timeout =" in each or "checkpoint" in each]
+        assert [each.split(" = ")[-1] for each in pragmas] == ["0", "PRAGMA wal_checkpoint(TRUNCATE)", "10000"]
+        assert other.documents() == []
+
+
+# Dying
+
+
+class Acknowledged:
+    """What a worker said was durable before it died."""
+
+    def __init__(self) -> None:
+        self.hashes: dict[str, str] = {}
+        self.deleted: set[str] = set()
+        self.vectors = 0
+
+    def hear(self, line: str) -> None:
+        kind, *rest = line.split(maxsplit=2)
+        if kind == "put":
+            self.hashes[rest[1].rstrip("\n")] = rest[0]
+        elif kind == "delete":
+            self.deleted.add(rest[0])
+        elif kind == "vectors":
+            self.vectors += int(rest[0])
+
+
+def kill_at_some_point(chance, arguments, acknowledged):
+    """Run a worker and kill it some lines and a moment after it came to some stage; tells whether it finished."""
+    stage, lines = chance.choice(["started", "put", "vectors"]), chance.randint(0, 12)
+    with worker(*arguments) as process:
+        for line in process.stdout:
+            acknowledged.hear(line)
+            if line.startswith(stage):
+                stage = ""
+            lines -= not stage
+            if lines < 0:
+                break
+        try:
+            process.wait(chance.random() * 0.03)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        for line in process.stdout:  # what it said before it was dead
+            if line.endswith("\n"):
+                acknowledged.hear(line)
+        assert process.stderr.read() == ""
+        return process.wait(_PATIENCE) == 0
+
+
+def change_some(chance, root, number):
+    """Add, change, move and delete a few files."""
+    files = sorted(root.rglob("*.md"))
+    for file in chance.sample(files, min(3, len(files) // 4)):
+        file.unlink()
+    for file in chance.sample(sorted(root.rglob("*.md")), 4):
+        file.rename(root / f"moved-{number}-{file.name}")
+    for file in chance.sample(sorted(root.rglob("*.md")), 4):
+        write(root, {file.relative_to(root).as_posix(): f"# Changed {number}\n\nA zebra in {file.stem}, number 3.\n"})
+    write(root, {f"new/{number}-{n}.md": f"# New {number}\n\nA zebra came by road number {n}.\n" for n in range(6)})
+
+
+def storm(tmp_path, kills, seed):
+    """Kill writers in first runs, updates and embedding; after each death, everything acknowledged is there."""
+    chance = random.Random(seed)  # noqa: S311  # a storm that can be repeated
+    root = write(tmp_path / "notes", many(48))
+    finished = 0
+    for number in range(kills):
+        acknowledged = Acknowledged()
+        with open_at(tmp_path) as before:
+            vectors = before.stats().vectors
+        finished += kill_at_some_point(chance, ("update", tmp_path, root), acknowledged)
+        with open_at(tmp_path) as engine:
+            hashes = {info.file: info.content_hash for info in engine.documents()}
+            assert {name: hashes.get(name) for name in acknowledged.hashes} == acknowledged.hashes
+            assert not acknowledged.deleted & {str(each) for each in ids(engine).values()}
+            assert engine.stats().vectors >= vectors + acknowledged.vectors
+            found = files_found(engine, "zebra")
+            assert len(found) == len(set(found)) == len(hashes), engine.search("zebra").notes
+            engine.add_context(f"After death number {number}")
+            assert problems(engine) == []
+            assert len(files_found(engine, "zebra")) == len(hashes)
+        if number % 2:
+            change_some(chance, root, number)
+    assert finished < kills, "nobody was killed"
+
+    with open_at(tmp_path) as engine, open_at(tmp_path / "fresh") as fresh:
+        engine.remove_context()
+        for each in (engine, fresh):
+            if not each.collections():
+                each.add_collection(root, name="notes")
+            each.index("notes", prune=True)
+            each.embed()
+            each.cleanup(days=0)
+        assert problems(engine) == []
+        assert facts(engine, with_scores=False) == facts(fresh, with_scores=False)
+        assert all(each.ok for each in engine.doctor(repair=True, deep=True))
+        assert facts(engine) == facts(fresh)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_few_deaths_at_random_moments_lose_nothing_that_was_acknowledged(tmp_path):
+    storm(tmp_path, QUICK_KILLS, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_a_storm_of_deaths_at_random_moments_loses_nothing_that_was_acknowledged(tmp_path, seed):
+    storm(tmp_path, MANY_KILLS // 3, seed)
