@@ -49,7 +49,8 @@ class Snapshot(Protocol):
     def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
         """The k chunks in scope that BM25 ranks best for any of the analysed terms, ties by ref.
 
-        Fewer than k only where fewer match. Terms come from `text.analyse`, as does what was indexed.
+        Fewer than k only where fewer match; which of equally good ones make the cut is the store's choice.
+        Terms come from `text.analyse`, as does what was indexed.
         """
         ...
 
@@ -58,7 +59,7 @@ class Snapshot(Protocol):
         ...
 
     def nearest(self, model: ModelIdentity, vector: "Vector", k: int, scope: Scope) -> Ranked:
-        """The k chunks in scope whose vectors have the highest cosine with this one, ties by ref."""
+        """The k chunks in scope whose vectors have the highest cosine with this one, ties and the cut as above."""
         ...
 
     def cosines(self, model: ModelIdentity, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:

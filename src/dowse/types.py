@@ -211,6 +211,8 @@ class Query:
     min_score: float = 0.0
     per_document: int = 0
     """How many passages one document may contribute; 0: as many as rank."""
+    snippets: bool = True
+    """Whether hits come with their best lines picked; whoever shows whole passages need not pay for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +241,7 @@ class Explain:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """The lines of a passage that answer the query best."""
+    """The lines of a passage that answer the query best; empty where the query asked for none."""
 
     text: str
     first_line: int

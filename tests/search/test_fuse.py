@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.search.fuse import CALIBRATION, WEIGHTS, Evidence, LegName, best_unseen, fuse
-from dowse.types import Ranked, Ref
+from dowse.search.fuse import CALIBRATION, WEIGHTS, Evidence, LegName, best_unseen, explain, fuse
+from dowse.types import Explain, Ranked, Ref
 
 BOTH: tuple[LegName, ...] = ("lex", "vec")
 
@@ -27,6 +27,14 @@ def one(name: LegName, *scores: float, ceiling: float = 1.0) -> dict[LegName, Ev
     return {name: Evidence(Ranked(hits, ceiling), dict(hits))}
 
 
+def ranking_of(mode: str, evidence: dict[LegName, Evidence]) -> list[tuple[Ref, Explain]]:
+    """The candidates in their order, each with its explanation, whose sum is what they were ranked by."""
+    ranking = fuse(mode, evidence)
+    explained = explain(mode, evidence, [ref for ref, _ in ranking])
+    assert [fused for _, fused in ranking] == pytest.approx([explained[ref].fused for ref, _ in ranking])
+    return [(ref, explained[ref]) for ref, _ in ranking]
+
+
 @pytest.mark.parametrize("mode", list(WEIGHTS))
 def test_the_weights_of_a_mode_add_up_to_one_so_that_its_scale_is_0_to_1(mode: str) -> None:
     assert sum(WEIGHTS[mode].values()) == pytest.approx(1)
@@ -34,14 +42,14 @@ def test_the_weights_of_a_mode_add_up_to_one_so_that_its_scale_is_0_to_1(mode: s
 
 
 def test_bm25_counts_as_a_share_of_the_most_that_the_query_could_reach() -> None:
-    ((_, explain),) = fuse("lex", one("lex", 3.0, ceiling=12.0))
-    assert explain.legs[0].raw == 3.0
-    assert explain.legs[0].value == explain.fused == 0.25
+    ((_, how),) = ranking_of("lex", one("lex", 3.0, ceiling=12.0))
+    assert how.legs[0].raw == 3.0
+    assert how.legs[0].value == how.fused == 0.25
 
 
 def test_a_score_does_not_depend_on_the_list_that_it_stands_in() -> None:
-    alone = dict(fuse("lex", one("lex", 3.0, ceiling=12.0)))
-    among = dict(fuse("lex", one("lex", 3.0, 2.0, 1.0, ceiling=12.0)))
+    alone = dict(ranking_of("lex", one("lex", 3.0, ceiling=12.0)))
+    among = dict(ranking_of("lex", one("lex", 3.0, 2.0, 1.0, ceiling=12.0)))
     assert alone[Ref(1)] == among[Ref(1)]
 
 
@@ -49,39 +57,39 @@ def test_even_evidence_scores_one_half() -> None:
     for mode, (_, middle) in CALIBRATION.items():
         name: LegName = "vec" if mode == "vec" else "lex"
         evidence = one(name, middle) if mode != "hybrid" else {**one("lex", middle), **one("vec", middle)}
-        assert fuse(mode, evidence)[0][1].score == pytest.approx(0.5)
+        assert ranking_of(mode, evidence)[0][1].score == pytest.approx(0.5)
 
 
 def test_without_any_evidence_there_is_nothing_to_rank() -> None:
-    assert fuse("lex", one("lex")) == []
-    assert fuse("hybrid", {**one("lex"), **one("vec")}) == []
+    assert ranking_of("lex", one("lex")) == []
+    assert ranking_of("hybrid", {**one("lex"), **one("vec")}) == []
 
 
 def test_a_negative_cosine_is_no_evidence_and_no_evidence_against() -> None:
-    ((_, explain),) = fuse("vec", one("vec", -0.5))
-    assert (explain.legs[0].raw, explain.legs[0].value) == (-0.5, 0.0)
+    ((_, how),) = ranking_of("vec", one("vec", -0.5))
+    assert (how.legs[0].raw, how.legs[0].value) == (-0.5, 0.0)
 
 
 def test_equal_evidence_is_ordered_by_ref() -> None:
-    assert [ref for ref, _ in fuse("lex", one("lex", *[0.5] * 9))] == list(range(1, 10))
+    assert [ref for ref, _ in ranking_of("lex", one("lex", *[0.5] * 9))] == list(range(1, 10))
 
 
 @given(words=leg(), meaning=leg(ceiling=1.0))
 def test_every_candidate_of_either_list_is_ranked_once_best_first_and_explained(
     words: Evidence, meaning: Evidence
 ) -> None:
-    ranking = fuse("hybrid", {"lex": words, "vec": meaning})
+    ranking = ranking_of("hybrid", {"lex": words, "vec": meaning})
     listed = {ref for evidence in (words, meaning) for ref, _ in evidence.ranked.hits}
     assert len(ranking) == len(listed)
     assert {ref for ref, _ in ranking} == listed
     assert ranking == sorted(ranking, key=lambda each: (-each[1].fused, each[0]))
-    scores = [explain.score for _, explain in ranking]
+    scores = [how.score for _, how in ranking]
     assert scores == sorted(scores, reverse=True)
-    for ref, explain in ranking:
-        assert [each.name for each in explain.legs] == list(BOTH)
-        assert explain.fused == pytest.approx(sum(each.weight * each.value for each in explain.legs))
-        assert 0 <= explain.score <= 1
-        for each, evidence in zip(explain.legs, (words, meaning), strict=True):
+    for ref, how in ranking:
+        assert [each.name for each in how.legs] == list(BOTH)
+        assert how.fused == pytest.approx(sum(each.weight * each.value for each in how.legs))
+        assert 0 <= how.score <= 1
+        for each, evidence in zip(how.legs, (words, meaning), strict=True):
             order = [hit for hit, _ in evidence.ranked.hits]
             assert each.rank == (order.index(ref) + 1 if ref in order else None)
             assert each.raw == evidence.values.get(ref, 0.0)
@@ -102,4 +110,4 @@ def test_nothing_beyond_the_lists_scores_more_than_what_could_follow_them(
     listed = {name: dict(evidence.ranked.hits) for name, evidence in whole.items()}
     exact = {name: Evidence(whole[name].ranked, listed[name]) for name in BOTH}
     most = best_unseen("hybrid", {name: Evidence(cut[name].ranked, listed[name]) for name in BOTH})
-    assert all(explain.score <= most for ref, explain in fuse("hybrid", exact) if ref not in seen)
+    assert all(how.score <= most for ref, how in ranking_of("hybrid", exact) if ref not in seen)

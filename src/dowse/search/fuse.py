@@ -7,7 +7,7 @@ has the figures.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,40 +39,49 @@ CALIBRATION: Mapping[str, tuple[float, float]] = {
 }
 
 
-def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, Explain]]:
-    """Every candidate with its explanation, best first; ties by ref, so that answers repeat."""
-    weights = WEIGHTS[mode]
-    ranks = {
-        name: {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)} for name, leg in evidence.items()
-    }
-    candidates = {ref for leg in ranks.values() for ref in leg}
-    explained = [
-        (
-            ref,
-            _explain(
-                mode, [_leg(name, leg, ranks[name].get(ref), ref, weights[name]) for name, leg in evidence.items()]
-            ),
-        )
-        for ref in candidates
-    ]
-    explained.sort(key=lambda each: (-each[1].fused, each[0]))
-    return explained
+def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, float]]:
+    """Every candidate with its fused evidence, best first; ties by ref, so that answers repeat."""
+    fused = {ref: 0.0 for leg in evidence.values() for ref, _ in leg.ranked.hits}
+    for name, leg in evidence.items():
+        weight, ceiling = WEIGHTS[mode][name], leg.ranked.ceiling
+        share = weight / ceiling if ceiling else 0.0
+        for ref in fused:
+            value = leg.values.get(ref, 0.0) * share
+            if value > 0:
+                fused[ref] += min(weight, value)
+    return sorted(fused.items(), key=lambda each: (-each[1], each[0]))
 
 
 def best_unseen(mode: str, evidence: Mapping[LegName, Evidence]) -> float:
     """The most that a passage could score that is in none of the lists: in each it would stand behind the last."""
     lasts = [(name, leg, leg.ranked.hits[-1][0]) for name, leg in evidence.items() if leg.ranked.hits]
-    return _explain(mode, [_leg(name, leg, None, ref, WEIGHTS[mode][name]) for name, leg, ref in lasts]).score
+    return score(mode, sum(WEIGHTS[mode][name] * _value(leg, ref) for name, leg, ref in lasts))
 
 
-def _leg(name: LegName, leg: Evidence, rank: int | None, ref: Ref, weight: float) -> Leg:
-    raw = leg.values.get(ref, 0.0)
-    ceiling = leg.ranked.ceiling
-    value = min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0
-    return Leg(name, rank, raw, value, weight)
-
-
-def _explain(mode: str, legs: list[Leg]) -> Explain:
-    fused = sum(leg.weight * leg.value for leg in legs)
+def score(mode: str, fused: float) -> float:
+    """The fused evidence as a score from 0 to 1."""
     slope, middle = CALIBRATION[mode]
-    return Explain(tuple(legs), fused, 1 / (1 + math.exp(-slope * (fused - middle))))
+    return 1 / (1 + math.exp(-slope * (fused - middle)))
+
+
+def explain(mode: str, evidence: Mapping[LegName, Evidence], refs: Sequence[Ref]) -> dict[Ref, Explain]:
+    """How each of these came by its score."""
+    weights = WEIGHTS[mode]
+    ranks = {
+        name: {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)} for name, leg in evidence.items()
+    }
+    explained = {}
+    for ref in refs:
+        legs = tuple(
+            Leg(name, ranks[name].get(ref), leg.values.get(ref, 0.0), _value(leg, ref), weights[name])
+            for name, leg in evidence.items()
+        )
+        fused = sum(leg.weight * leg.value for leg in legs)
+        explained[ref] = Explain(legs, fused, score(mode, fused))
+    return explained
+
+
+def _value(leg: Evidence, ref: Ref) -> float:
+    """What the leg says of a candidate, as a share of the most that it could say."""
+    ceiling = leg.ranked.ceiling
+    return min(max(leg.values.get(ref, 0.0) / ceiling, 0.0), 1.0) if ceiling else 0.0

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from dowse.text.analyse import analyse
 
@@ -15,8 +16,7 @@ _UNSPACED = (
 )
 # What `\w` leaves out though it stands inside words: accents, points, vowel signs, soft hyphens and joiners.
 _MARKS = r"\xad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u200c\u200d"
-_WORD = re.compile(rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])+(?:\+\+|#(?!\w)|['\u2019][tT](?!\w))?")  # and `c++`, `can't`
-_FOREIGN_LETTER = re.compile(rf"[^\x00-\x7f\u2000-\u206f\u3000-\u3004{_UNSPACED}]")  # and a few signs
+_ASCII_WORD = re.compile(r"[a-zA-Z0-9_]+(?:\+\+|#(?!\w)|'[tT](?!\w))?")  # and `c++`, `c#`, `can't`
 # What the analyser leaves out where it joins the parts of `user_name` and `wi-fi`.
 _JOINTS = b"./:'@&\\_-"
 _JOINT = f"[{re.escape(_JOINTS.decode())}]{{0,2}}"
@@ -34,7 +34,7 @@ class Matcher:
         self._bits = {term: 1 << number for number, term in enumerate(terms)}
         beginnings = sorted({_beginning(term) for term in terms if term.isascii()})
         self._beginnings = [(each, each.encode()) for each in beginnings]
-        literal = [term for term in terms if not term.isascii() and not _WORD.match(term)]
+        literal = [term for term in terms if not term.isascii() and not _word().match(term)]
         # Of 数据库, 数 alone says little: it counts where nothing else does.
         parts = {character for term in literal if len(term) > 1 for character in term}
         self._literal = [term for term in literal if term not in parts]
@@ -72,14 +72,14 @@ class Matcher:
             if squeezed.count(as_bytes) > lowered.count(beginning):
                 for joined in re.finditer(_JOINT.join(map(re.escape, beginning)), lowered):
                     add(*joined.span())
-        foreign = None if text.isascii() else _FOREIGN_LETTER.search(text)
+        foreign = None if text.isascii() else _foreign_letter().search(text)
         while foreign:
-            foreign = _FOREIGN_LETTER.search(text, add(*foreign.span()))
+            foreign = _foreign_letter().search(text, add(*foreign.span()))
         return strings
 
     def _words(self, string: str) -> list[Match]:
         """The matched words of a string, and what matches only together, as `user-name` does for `username`."""
-        words = [word.span() for word in _WORD.finditer(string)]
+        words = [word.span() for word in (_ASCII_WORD if string.isascii() else _word()).finditer(string)]
         found = [(start, end, bits) for start, end in words if (bits := self._terms_in(string[start:end]))]
         missing = self._terms_in(string) if len(words) > 1 and self._may_be_joined(string) else 0
         for size in (2, 3, len(words)):
@@ -111,6 +111,17 @@ class Matcher:
                 found.append((at, at + len(term), self._bits[term]))
                 at = text.find(term, at + 1)
         return found
+
+
+@cache  # classes of so many letters take milliseconds to compile, and plain English never needs them
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])+(?:\+\+|#(?!\w)|['\u2019][tT](?!\w))?")
+
+
+@cache
+def _foreign_letter() -> re.Pattern[str]:
+    """What may stand in a word beyond ASCII, and a few signs."""
+    return re.compile(rf"[^\x00-\x7f\u2000-\u206f\u3000-\u3004{_UNSPACED}]")
 
 
 def _beginning(term: str) -> str:

@@ -11,12 +11,24 @@ from typing import TYPE_CHECKING, Literal
 from dowse.errors import ModelError, ModelMismatchError, UsageError
 from dowse.ports import Snapshot
 from dowse.search.contexts import contexts_of
-from dowse.search.fuse import Evidence, LegName, best_unseen, fuse
+from dowse.search.fuse import Evidence, LegName, best_unseen, explain, fuse, score
 from dowse.search.matching import Matcher
 from dowse.search.snippet import snippet
 from dowse.text.analyse import query_terms
 from dowse.text.scripts import share_of_cjk
-from dowse.types import Answer, Explain, Hit, ModelIdentity, Passage, Query, Ref, Scope, version_of
+from dowse.types import (
+    Answer,
+    Chunk,
+    Explain,
+    Hit,
+    ModelIdentity,
+    Passage,
+    Query,
+    Ref,
+    Scope,
+    Snippet,
+    version_of,
+)
 
 if TYPE_CHECKING:
     from dowse.ports import Vector
@@ -24,7 +36,7 @@ if TYPE_CHECKING:
 EmbedQuery = Callable[[str], "Vector"]
 
 _RECALL = 100  # candidates per leg of a hybrid search
-_RECALL_PER_HIT = 3  # candidates per wanted hit, where some of them may not count
+_RECALL_PER_HIT = 5  # candidates per wanted hit, where some of them may not count
 _GROWTH = 4  # how many times more to ask for when too few were good
 _CJK_SHARE = 0.3  # above it a model for English only adds noise
 
@@ -42,7 +54,7 @@ def answer(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_quer
         return Answer(query, "vec" if query.mode == "vec" else "lex", (), (*snapshot.notes, why))
     meaning = _meaning(snapshot, query, identity, embed_query)
     picked = _search(snapshot, query, scope, terms, meaning)
-    matcher = Matcher(terms)
+    matcher = Matcher(terms) if query.snippets else None
     contexts = snapshot.contexts()
     hits = tuple(
         Hit(
@@ -50,7 +62,7 @@ def answer(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_quer
             chunk=passage.chunk,
             ordinal=passage.ordinal,
             score=explain.score,
-            snippet=snippet(passage.chunk, matcher),
+            snippet=snippet(passage.chunk, matcher) if matcher else _no_snippet(passage.chunk),
             contexts=contexts_of(passage.info, contexts),
             explain=explain,
         )
@@ -129,8 +141,9 @@ def _search(
         if len(picked) >= query.limit or exhausted or best_unseen(meaning.mode, evidence) < query.min_score:
             break
         depth *= _GROWTH
-    explains = {ref: explain for ref, explain in picked if explain.score >= query.min_score}
-    return [(passage, explains[passage.ref]) for passage in snapshot.passages(list(explains))]
+    good = [ref for ref, fused in picked if score(meaning.mode, fused) >= query.min_score]
+    explained = explain(meaning.mode, evidence, good)
+    return [(passage, explained[passage.ref]) for passage in snapshot.passages(good)]
 
 
 def _recall(
@@ -150,17 +163,21 @@ def _recall(
     return {"lex": Evidence(words, by_words), "vec": Evidence(near, by_meaning)}
 
 
-def _pick(query: Query, ranking: Sequence[tuple[Ref, Explain]]) -> list[tuple[Ref, Explain]]:
+def _no_snippet(chunk: Chunk) -> Snippet:
+    return Snippet("", chunk.first_line, chunk.start)
+
+
+def _pick(query: Query, ranking: Sequence[tuple[Ref, float]]) -> list[tuple[Ref, float]]:
     """The best ones, with as many of each document as asked for."""
     if not query.per_document:
         return list(ranking[: query.limit])
-    picked: list[tuple[Ref, Explain]] = []
+    picked: list[tuple[Ref, float]] = []
     taken: Counter[int] = Counter()
-    for ref, explain in ranking:
+    for ref, fused in ranking:
         document = version_of(ref)
         if taken[document] < query.per_document:
             taken[document] += 1
-            picked.append((ref, explain))
+            picked.append((ref, fused))
             if len(picked) == query.limit:
                 break
     return picked

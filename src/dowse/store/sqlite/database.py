@@ -299,11 +299,8 @@ _SAYINGS: dict[str, _Saying] = {
 def in_our_words(place: Path) -> Iterator[None]:
     """Turn the errors of SQLite, tantivy and the file system into ours; the cause stays attached."""
     try:
-        yield
-    except UnicodeEncodeError as error:
-        raise UsageError(
-            f"{error.object!r} is not valid Unicode, so that it cannot be in an index.", hint="Write it in UTF-8."
-        ) from error
+        with sqlite_in_our_words(place):
+            yield
     except LexicalError as error:
         raise StoreCorruptError(
             f"The word index in {place} failed: {error}.", hint="Make it anew: dowse doctor --repair"
@@ -315,6 +312,17 @@ def in_our_words(place: Path) -> Iterator[None]:
         raise StoreError(
             f"The index {place} cannot be read or written: {problem}.",
             hint="Check the permissions and the free space of that directory.",
+        ) from error
+
+
+@contextmanager
+def sqlite_in_our_words(place: Path) -> Iterator[None]:
+    """The same for SQLite's errors alone, where the code inside may fail in ways that are not the store's."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"{error.object!r} is not valid Unicode, so that it cannot be in an index.", hint="Write it in UTF-8."
         ) from error
     except sqlite3.Error as error:
         _raise_known(f"{error} {getattr(error, 'sqlite_errorname', '')}", place, error)

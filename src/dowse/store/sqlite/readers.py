@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dowse.errors import StoreError
 from dowse.store.sqlite import care
-from dowse.store.sqlite.database import Momentary, connect_reader, in_our_words
+from dowse.store.sqlite.database import Momentary, connect_reader, in_our_words, sqlite_in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
 from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
 from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
@@ -35,10 +35,13 @@ class Readers:
         """See `ports.Store.snapshot`."""
         with in_our_words(self._directory):
             connection = self._reader()
-            try:
-                yield SqliteSnapshot(connection, self._directory, self._begin(connection))
-            finally:
-                self._release(connection)
+        try:
+            with in_our_words(self._directory):
+                derived = self._begin(connection)
+            with sqlite_in_our_words(self._directory):
+                yield SqliteSnapshot(connection, self._directory, derived)
+        finally:
+            self._release(connection)
 
     def _reader(self) -> sqlite3.Connection:
         with self._guard:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dowse.store.sqlite.vectors import VectorRows
 
 WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
-_SPARE = 8  # asked for beyond k, so that equal scores at the cut are usually seen at once
 # One statement for any number of refs, so that SQLite need not prepare it anew for each search.
 _PASSAGES = (
     f"SELECT w.value, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} "
@@ -80,13 +79,13 @@ class SqliteSnapshot:
         if index is None or not terms:
             return Ranked((), 0.0)
         collections = self._collection_ids(scope)
-        wanted = k + _SPARE
+        wanted = k
         try:
             ceiling = index.ceiling(terms)
             while k > 0:
                 found = index.search(terms, wanted, collections)
                 hits = [(Ref(ref), score) for ref, score in found if self._is_live(version_of(ref))]
-                if len(found) < wanted or _is_settled(hits, k, found[-1][1]):
+                if len(hits) >= k or len(found) < wanted:
                     return Ranked(tuple(hits[:k]), ceiling)
                 wanted *= 4
         except LexicalError:
@@ -119,12 +118,12 @@ class SqliteSnapshot:
         model_id, files = found
         collections = self._collection_ids(scope)
         allowed = None if collections is None else self._rows_of(model_id, collections, len(files))
-        wanted = k + _SPARE
+        wanted = k
         while True:
             best = files.nearest(vector, wanted, allowed)
             refs = self._refs_of_rows(model_id, [row for row, _ in best], collections)
             hits = [(ref, cosine) for row, cosine in best for ref in refs.get(row, ())]
-            if len(best) < wanted or _is_settled(hits, k, best[-1][1]):
+            if len(hits) >= k or len(best) < wanted:
                 hits.sort(key=lambda hit: (-hit[1], hit[0]))
                 return Ranked(tuple(hits[:k]), 1.0)
             wanted *= 4
@@ -330,11 +329,6 @@ def _parts(values: Sequence[int]) -> Iterator[tuple[Sequence[int], str]]:
     for first in range(0, len(values), _PARAMETERS):
         part = values[first : first + _PARAMETERS]
         yield part, ",".join("?" * len(part))
-
-
-def _is_settled(hits: Sequence[tuple[Ref, float]], k: int, last_score: float) -> bool:
-    """Whether the first k cannot change any more: nothing unseen is as good as the last of them."""
-    return len(hits) >= k and hits[k - 1][1] > last_score
 
 
 def _unique(terms: Sequence[str]) -> list[str]:
