@@ -235,7 +235,10 @@ class Explain:
 
     legs: tuple[Leg, ...]
     fused: float
-    """The sum of weight * value over the legs, before calibration."""
+    """The sum of weight * value over the legs, before calibration.
+
+    A passage without a vector in a hybrid search has one leg, and the evidence that its words are worth alone.
+    """
     score: float
 
 

@@ -14,7 +14,7 @@ from dowse.ports import Store
 from dowse.search.pipeline import answer
 from dowse.store.memory import MemoryStore
 from dowse.store.sqlite import SqliteStore
-from dowse.types import Collection, Context, Query
+from dowse.types import Collection, Context, Query, Snippet
 from search.asking import EMBEDDER, ENGLISH, IDENTITY, LIBRARY, MODES, ask, ask_view, embed_all, failing, files, places
 
 # What is found
@@ -278,17 +278,6 @@ def test_a_hit_without_any_of_the_words_has_no_rank_among_them(library: Store) -
     assert ranks["bread.md"]["vec"] is not None
 
 
-def test_a_hit_without_a_vector_has_no_rank_among_those_with_one(store: Store) -> None:
-    put_texts(store, {"earlier.md": "a spade and a rake"})
-    embed_all(store)
-    put_texts(store, {"later.md": "spade spade spade"})
-    found = ask(store, "spade", mode="hybrid", limit=50)
-    (later,) = (hit for hit in found.hits if hit.info.path == "later.md")
-    legs = {leg.name: leg for leg in later.explain.legs}
-    assert (legs["vec"].rank, legs["vec"].value) == (None, 0)
-    assert legs["lex"].rank == 1
-
-
 # Limits
 
 
@@ -452,6 +441,14 @@ def test_snippets_stand_in_the_document_where_they_say(library: Store, mode: str
             assert document.text.split("\n")[shown.first_line - 1].startswith(shown.text.split("\n")[0])
 
 
+def test_whoever_wants_no_snippets_gets_the_same_hits_without_them(library: Store) -> None:
+    for mode in MODES:
+        plain = ask(library, "hot water", mode=mode, snippets=False)
+        assert places(plain) == places(ask(library, "hot water", mode=mode))
+        for hit in plain.hits:
+            assert hit.snippet == Snippet("", hit.chunk.first_line, hit.chunk.start)
+
+
 def test_the_vector_of_a_query_is_made_of_all_of_its_text(library: Store) -> None:
     asked = []
 
@@ -462,3 +459,17 @@ def test_the_vector_of_a_query_is_made_of_all_of_its_text(library: Store) -> Non
     with library.snapshot() as view:
         answer(view, Query("What is hot?", mode="hybrid"), IDENTITY, embed_query)  # type: ignore[arg-type]
     assert asked == ["What is hot?"]
+
+
+def test_a_passage_without_a_vector_is_judged_by_its_words_alone_and_the_answer_says_so(store: Store) -> None:
+    put_texts(store, {"old.md": "green tea wants water below eighty degrees", "other.md": "coffee wants boiling water"})
+    embed_all(store)
+    put_texts(store, {"new.md": "oolong tea wants water at ninety degrees"})
+    mixed = ask(store, "oolong tea degrees", mode="hybrid")
+    words = ask(store, "oolong tea degrees", mode="lex")
+    assert mixed.hits[0].info.path == "new.md"
+    assert [leg.name for leg in mixed.hits[0].explain.legs] == ["lex"]
+    assert mixed.hits[0].score == pytest.approx(words.hits[0].score)
+    assert any("no vector yet" in note for note in mixed.notes)
+    embed_all(store)
+    assert not any("no vector yet" in note for note in ask(store, "oolong tea degrees", mode="hybrid").notes)

@@ -44,18 +44,33 @@ def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, flo
     fused = {ref: 0.0 for leg in evidence.values() for ref, _ in leg.ranked.hits}
     for name, leg in evidence.items():
         weight, ceiling = WEIGHTS[mode][name], leg.ranked.ceiling
-        share = weight / ceiling if ceiling else 0.0
-        for ref in fused:
-            value = leg.values.get(ref, 0.0) * share
-            if value > 0:
-                fused[ref] += min(weight, value)
+        for ref in fused if ceiling else ():
+            value = leg.values.get(ref, 0.0) / ceiling
+            if value > 0:  # computed as `explain` does it, so that both round alike
+                fused[ref] += weight * min(value, 1.0)
+    for ref in without_vector(evidence):
+        fused[ref] = _by_words_alone(mode, _value(evidence["lex"], ref))
     return sorted(fused.items(), key=lambda each: (-each[1], each[0]))
+
+
+def without_vector(evidence: Mapping[LegName, Evidence]) -> list[Ref]:
+    """The candidates of a hybrid search that have no vector yet."""
+    if len(evidence) == 1:
+        return []
+    return [ref for ref, _ in evidence["lex"].ranked.hits if ref not in evidence["vec"].values]
+
+
+def _by_words_alone(mode: str, value: float) -> float:
+    """The fused evidence that scores as much as the words would in a search by words."""
+    (slope, middle), (words_slope, words_middle) = CALIBRATION[mode], CALIBRATION["lex"]
+    return middle + words_slope * (value - words_middle) / slope
 
 
 def best_unseen(mode: str, evidence: Mapping[LegName, Evidence]) -> float:
     """The most that a passage could score that is in none of the lists: in each it would stand behind the last."""
-    lasts = [(name, leg, leg.ranked.hits[-1][0]) for name, leg in evidence.items() if leg.ranked.hits]
-    return score(mode, sum(WEIGHTS[mode][name] * _value(leg, ref) for name, leg, ref in lasts))
+    lasts = {name: _value(leg, leg.ranked.hits[-1][0]) for name, leg in evidence.items() if leg.ranked.hits}
+    together = sum(WEIGHTS[mode][name] * value for name, value in lasts.items())
+    return score(mode, max(together, _by_words_alone(mode, lasts.get("lex", 0.0))) if len(evidence) > 1 else together)
 
 
 def score(mode: str, fused: float) -> float:
@@ -70,13 +85,15 @@ def explain(mode: str, evidence: Mapping[LegName, Evidence], refs: Sequence[Ref]
     ranks = {
         name: {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)} for name, leg in evidence.items()
     }
+    alone = set(without_vector(evidence))
     explained = {}
     for ref in refs:
         legs = tuple(
             Leg(name, ranks[name].get(ref), leg.values.get(ref, 0.0), _value(leg, ref), weights[name])
             for name, leg in evidence.items()
+            if name == "lex" or ref not in alone
         )
-        fused = sum(leg.weight * leg.value for leg in legs)
+        fused = _by_words_alone(mode, legs[0].value) if ref in alone else sum(leg.weight * leg.value for leg in legs)
         explained[ref] = Explain(legs, fused, score(mode, fused))
     return explained
 

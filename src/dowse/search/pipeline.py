@@ -40,6 +40,7 @@ _RECALL_PER_HIT = 5  # candidates per wanted hit, where some of them may not cou
 _GROWTH = 4  # how many times more to ask for when too few were good
 _CJK_SHARE = 0.3  # above it a model for English only adds noise
 
+_PARTIAL = "Some passages have no vector yet and were judged by their words alone. Make them: dowse embed"
 _NO_WORDS = "The query has no words to search for."
 _NO_COLLECTIONS = "There is no collection that is searched without being named."
 
@@ -54,6 +55,7 @@ def answer(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_quer
         return Answer(query, "vec" if query.mode == "vec" else "lex", (), (*snapshot.notes, why))
     meaning = _meaning(snapshot, query, identity, embed_query)
     picked = _search(snapshot, query, scope, terms, meaning)
+    is_partial = meaning.mode == "hybrid" and any(len(explain.legs) == 1 for _, explain in picked)
     matcher = Matcher(terms) if query.snippets else None
     contexts = snapshot.contexts()
     hits = tuple(
@@ -68,7 +70,7 @@ def answer(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_quer
         )
         for passage, explain in picked
     )
-    return Answer(query, meaning.mode, hits, (*snapshot.notes, *meaning.notes))
+    return Answer(query, meaning.mode, hits, (*snapshot.notes, *meaning.notes, *([_PARTIAL] if is_partial else [])))
 
 
 @dataclass(frozen=True, slots=True)
