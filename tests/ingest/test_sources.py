@@ -427,3 +427,13 @@ def meddle(monkeypatch: pytest.MonkeyPatch, writers: list) -> None:
             writers.pop(0)()
 
     monkeypatch.setattr(files, "_check", check_and_write)
+
+
+def test_an_index_inside_of_the_folder_is_not_part_of_it(tmp_path):
+    (tmp_path / "note.md").write_text("tea")
+    index = tmp_path / "index"
+    index.mkdir()
+    (index / "dowse.db").write_bytes(b"SQLite format 3\0")
+    (index / "notes.md").write_text("not a note")
+    found = list(walk(tmp_path, max_file_size=1000))
+    assert [each.path for each in found] == ["note.md"]

@@ -141,7 +141,7 @@ def _matching(glob: str, documents: Iterable[DocumentInfo]) -> list[DocumentInfo
 def _read(snapshot: Snapshot, info: DocumentInfo, contexts: Iterable[Context]) -> Document:
     document = snapshot.document(info.id)
     if document is None:
-        raise NotFoundError(f"{info.file} is not in the index any more.")
+        raise NotFoundError(f"{info.file} is not in the index any more.", hint="See what there is: dowse ls")
     return replace(document, contexts=contexts_of(info, contexts))
 
 

@@ -32,6 +32,7 @@ CHUNKER = "1"
 
 _FEWEST_TOKENS = 16
 _FRONT_MATTER_SHARE = 4
+_HINT = "The defaults suit most documents: 256 tokens, without overlap."
 _LIKELY_CHARACTERS = 8
 """A section with more characters per token of room than this is not worth counting as a whole first."""
 
@@ -48,11 +49,13 @@ class ChunkSettings:
 
     def __post_init__(self) -> None:
         if self.max_tokens < _FEWEST_TOKENS:
-            raise ConfigError(f"max_tokens is {self.max_tokens}, and must be at least {_FEWEST_TOKENS}.")
+            raise ConfigError(f"max_tokens is {self.max_tokens}, and must be at least {_FEWEST_TOKENS}.", hint=_HINT)
         if self.min_tokens < 0:
-            raise ConfigError(f"min_tokens is {self.min_tokens}, and must be at least 0.")
+            raise ConfigError(f"min_tokens is {self.min_tokens}, and must be at least 0.", hint=_HINT)
         if not 0 <= self.overlap_tokens <= self.max_tokens // 2:
-            raise ConfigError(f"overlap_tokens is {self.overlap_tokens}, and must be 0 to half of max_tokens.")
+            raise ConfigError(
+                f"overlap_tokens is {self.overlap_tokens}, and must be 0 to half of max_tokens.", hint=_HINT
+            )
 
 
 _DEFAULTS = ChunkSettings()

@@ -18,12 +18,14 @@ _VENDORED = frozenset(
 _MARKS = {
     "CACHEDIR.TAG": "vendored",
     "pyvenv.cfg": "vendored",
+    "dowse.db": "vendored",
     ".gpg-id": "secret",
     "Login Data": "secret",
     "cookies.sqlite": "secret",
     "key4.db": "secret",
 }
-"""Files that tell what the folder around them is: caches, virtual environments, password stores, browser profiles."""
+"""Files that tell what the folder around them is: a cache, a virtual environment, an index of ours, a password
+store, a browser profile."""
 
 _SECRET_KEYS = frozenset({"id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"})
 _SECRET_NAMES = frozenset(

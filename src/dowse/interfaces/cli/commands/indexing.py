@@ -131,4 +131,4 @@ def _refuse_if_guarded(reports: Sequence[IndexReport]) -> None:
     """The guard held something back: everything else is done, its own words say what to do."""
     held = [report.guarded for report in reports if report.guarded]
     if held:
-        raise ConflictError(" ".join(held))
+        raise ConflictError(" ".join(held), hint="Everything else is up to date. Look at the folder before you prune.")
