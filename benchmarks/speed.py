@@ -14,12 +14,14 @@ import os
 import random
 import re
 import resource
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,8 @@ def measure(folder: Path, scratch: Path, count: int, *, embed: bool) -> dict[str
         results |= {"embed, CPU-s": cpu, "embed, s": time.monotonic() - started, "embed, peak MB": peak / 1024}
         results["passages per CPU-s"] = stats.chunks / cpu
     with dowse.open(config=config) as engine:
+        if embed:
+            results["vectors: recall@10 against exact f32"] = recall(engine, index, queries)
         modes = ("lex", "vec", "hybrid") if embed else ("lex",)
         for mode in modes:
             results |= named(f"warm {mode}", times(lambda text, mode=mode: ask(engine, text, mode), queries))
@@ -116,6 +120,26 @@ def sample_queries(engine: Engine, count: int) -> list[str]:
 def ask(engine: Engine, text: str, mode: Any, *, snippets: bool = False) -> object:
     """One search for ten files with their best passages, as the command line makes it."""
     return engine.search(Query(text, mode=mode, per_document=1, snippets=snippets))
+
+
+def recall(engine: Engine, index: Path, queries: Sequence[str]) -> float:
+    """The share of the ten nearest passages, by an exact float32 scan of the database, that the engine finds."""
+    import numpy as np
+
+    from dowse.types import Scope
+
+    with closing(sqlite3.connect(f"file:{index / 'dowse.db'}?mode=ro", uri=True)) as database:
+        stored = [row[0] for row in database.execute("SELECT vector FROM vectors ORDER BY row")]
+    matrix = np.frombuffer(b"".join(stored), dtype="<f4").reshape(len(stored), -1)
+    embedder, store = engine._embedder, engine._store  # noqa: SLF001 - below the door on purpose
+    found = 0
+    for text in queries:
+        vector = embedder.embed_query(text)
+        exact = np.sort(matrix @ vector)[::-1][:10]
+        with store.snapshot() as snapshot:
+            near = snapshot.nearest(embedder.identity, vector, 10, Scope()).hits
+        found += sum(cosine >= exact[-1] - 1e-6 for _, cosine in near)
+    return found / (10 * len(queries))
 
 
 def bare_tantivy(index: Path) -> Callable[[str], object]:
