@@ -1,6 +1,7 @@
 """Index a folder, answer one question with citations, and say what to type next (`make run`)."""
 
 import argparse
+import hashlib
 import shlex
 import subprocess
 import sys
@@ -20,7 +21,8 @@ def main() -> int:
         print(f"error: there is no folder {folder}\nhint: make run DIR=path/to/your/notes", file=sys.stderr)
         return 2
     name = folder.name
-    index = PROJECT / ".dowse" / "run"
+    # Each folder gets an index of its own, so that two folders of the same name do not meet.
+    index = PROJECT / ".dowse" / "run" / hashlib.sha256(str(folder).encode()).hexdigest()[:8]
     known = dowse("ls", "--json", index=index, capture=True)
     verb = ("update", "-c", name) if f'"{folder}"' in known else ("collection", "add", str(folder), "--name", name)
     for command in (verb, ("query", options.ask, "-n", "3")):
