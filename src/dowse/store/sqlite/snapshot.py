@@ -2,9 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
@@ -59,6 +59,8 @@ class Derived:
     """Versions that have been replaced or deleted, and may still stand in the word index."""
     vectors: "OpenVectors | None"
     notes: tuple[str, ...]
+    memory: dict[str, Any] = field(default_factory=dict)
+    """What every search asks for and only a change can change: the collections, the contexts, the model."""
 
 
 class SqliteSnapshot:
@@ -142,8 +144,9 @@ class SqliteSnapshot:
 
     def model(self) -> ModelIdentity | None:
         """See `ports.Snapshot.model`."""
-        row = self._connection.execute("SELECT identity FROM models WHERE rows > 0").fetchone()
-        return rows.identity_from(row[0]) if row else None
+        query = "SELECT identity FROM models WHERE rows > 0"
+        found: tuple[ModelIdentity, ...] = self._remembered(query, lambda row: rows.identity_from(row[0]))
+        return found[0] if found else None
 
     # Documents
 
@@ -158,7 +161,8 @@ class SqliteSnapshot:
     def collections(self) -> tuple[Collection, ...]:
         """See `ports.Snapshot.collections`."""
         query = f"SELECT {rows.COLLECTION_COLUMNS} FROM collections ORDER BY name"
-        return tuple(rows.collection_from(row) for row in self._connection.execute(query))
+        found: tuple[Collection, ...] = self._remembered(query, rows.collection_from)
+        return found
 
     def contexts(self) -> tuple[Context, ...]:
         """See `ports.Snapshot.contexts`."""
@@ -166,7 +170,8 @@ class SqliteSnapshot:
             "SELECT l.name, x.prefix, x.text FROM contexts x LEFT JOIN collections l ON l.id = x.collection "
             "ORDER BY l.name IS NOT NULL, l.name, x.prefix"
         )
-        return tuple(Context(*row) for row in self._connection.execute(query))
+        found: tuple[Context, ...] = self._remembered(query, lambda row: Context(*row))
+        return found
 
     def documents(
         self, collection: str | None = None, *, prefix: str = "", limit: int | None = None, offset: int = 0
@@ -255,10 +260,18 @@ class SqliteSnapshot:
         """The ids in scope; None where that is every collection, so that nothing need be filtered."""
         if scope.collections is None:
             return None
-        known = dict(self._connection.execute("SELECT name, id FROM collections").fetchall())
+        known = dict(self._remembered("SELECT name, id FROM collections", tuple))
         if scope.collections >= known.keys():
             return None
         return [known[name] for name in scope.collections if name in known]
+
+    def _remembered(self, query: str, make: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """The rows of a query that reads little and is asked with every search, as nouns."""
+        memory = self._derived.memory
+        if query not in memory:
+            memory[query] = tuple(make(row) for row in self._connection.execute(query))
+        found: tuple[Any, ...] = memory[query]
+        return found
 
     def _is_live(self, version: int) -> bool:
         return version <= self._derived.last_version and version not in self._derived.dead
