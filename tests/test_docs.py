@@ -44,7 +44,7 @@ NOTES = {
     "house/bread.md": "---\ntitle: Sourdough bread\ntags: [kitchen, slow]\n---\n\n"
     "Feed the starter the evening before. The dough rests in the fridge overnight\n"
     "and goes into a hot pot in the morning, forty minutes with the lid on.\n",
-    "scan.pdf": "%PDF-1.4\n",
+    "sunset.jpg": "not text",
 }
 ALLOWED_DIFFERENCE = 0.1
 """Between a score as printed in a page and as computed here: processors round differently."""

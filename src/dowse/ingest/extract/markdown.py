@@ -9,21 +9,21 @@ a paragraph, so that a heading inside one opens no section.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from dowse.ingest.extract.blocks import Block, BlockKind, Extracted
 from dowse.ingest.extract.encoding import decode
 from dowse.ingest.extract.frontmatter import read_front_matter
 from dowse.ingest.extract.inline import plain_words
+from dowse.ingest.extract.scanner import LONGEST_LABEL, Line, Scanner
 from dowse.types import MetadataValue
 
-__all__ = ["extract_markdown"]
+__all__ = ["extract_markdown", "markdown_blocks", "title_of"]
 
 _DEEPEST_INDENT = 3
 _MOST_SETEXT_LINES = 2
-_LONGEST_LABEL = 300
 
 _ATX = re.compile(r"(#{1,6})(?:[ \t]+|$)(.*)")
 _ATX_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
@@ -55,51 +55,36 @@ def extract_markdown(data: bytes, name: str) -> Extracted:
     """Read a Markdown file: blocks, front matter as metadata, and its own title if it has one."""
     text = decode(data, name)
     body, metadata = read_front_matter(text)
-    blocks = _Scanner(text).scan(body)
-    title = _title(metadata) or next((block.label for block in blocks if block.label), None)
+    blocks = markdown_blocks(text, body)
+    title = title_of(metadata) or next((block.label for block in blocks if block.label), None)
     if body:
         blocks.insert(0, Block("front matter", 0, len(text[:body].rstrip())))
     return Extracted(text, tuple(blocks), title, metadata)
 
 
-def _title(metadata: dict[str, MetadataValue]) -> str:
+def markdown_blocks(text: str, position: int = 0) -> list[Block]:
+    """The blocks of decoded Markdown from the line that begins here."""
+    return _Scanner(text).scan(position)
+
+
+def title_of(metadata: Mapping[str, MetadataValue]) -> str:
+    """The title that front matter gives, in one line; empty when it gives none."""
     title = metadata.get("title", "")
     return "" if isinstance(title, list) else " ".join(str(title).split())
 
 
-class _Line(NamedTuple):
-    """A line that may begin something: where it stands, and what follows its indent."""
-
-    start: int
-    end: int
-    content: str
-    indent: int
-
-    @property
-    def indented(self) -> bool:
-        """So far that it is code or part of a list."""
-        return self.indent > _DEEPEST_INDENT
-
-
-class _Scanner:
+class _Scanner(Scanner):
     """One pass over the lines of a text; the open block grows until a line ends it."""
 
-    __slots__ = ("_blocks", "_end", "_in_list", "_kind", "_last_line", "_lines", "_start", "_text")
+    __slots__ = ("_in_list",)
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._blocks: list[Block] = []
-        self._kind: BlockKind | None = None
-        self._start = 0
-        self._end = 0
-        self._last_line = 0
-        """Where the last line of the open block starts."""
-        self._lines = 0
+        super().__init__(text)
         self._in_list = False
 
-    def scan(self, position: int) -> list[Block]:
+    def scan(self, position: int = 0) -> list[Block]:
         """All blocks from this position on."""
-        text, readers, size = self._text, self._READERS, len(self._text)
+        text, readers, size = self.text, self.READERS, len(self.text)
         while position < size:
             end = text.find("\n", position)
             if end < 0:
@@ -107,97 +92,99 @@ class _Scanner:
             line = text[position:end]
             content = line.lstrip(" \t")
             if not content or content.isspace():
-                self._close()
-            elif self._kind == "html":
-                self._grow("html", position, end)
+                self.close()
+            elif self.kind == "html":
+                self.grow("html", position, end)
             else:
                 indent = len(line) - len(content)
                 if indent and "\t" in line[:indent]:
                     indent = _DEEPEST_INDENT + 1
                 reader = readers.get(content[0])
-                reached = reader(self, _Line(position, end, content, indent)) if reader else None
+                reached = reader(self, Line(position, end, content, indent)) if reader else None
                 end = self._prose(position, end, indent) if reached is None else reached
             position = end + 1
-        self._close()
-        return self._blocks
+        self.close()
+        return self.blocks
 
     # Each reader takes the lines that begin with its characters. It returns where the line, or the block
     # that it opens and closes, ends (never 0), or None when the line is nothing special after all.
 
-    def _heading(self, line: _Line) -> int | None:
+    def _heading(self, line: Line) -> int | None:
         in_item = self._in_list and line.indent > 1
-        found = None if line.indented or in_item else _ATX.match(line.content)
+        found = None if line.indent > _DEEPEST_INDENT or in_item else _ATX.match(line.content)
         if not found:
             return None
-        label = plain_words(_ATX_CLOSING.sub("", found[2][:_LONGEST_LABEL]))
-        return self._add_heading(line.start, line, len(found[1]), label)
+        label = plain_words(_ATX_CLOSING.sub("", found[2][:LONGEST_LABEL]))
+        self._in_list = False
+        return self.add_heading(line.start, line.end, len(found[1]), label)
 
-    def _underline(self, line: _Line) -> int | None:
+    def _underline(self, line: Line) -> int | None:
         """The line under a setext heading."""
-        if self._kind != "paragraph" or self._lines > _MOST_SETEXT_LINES:
+        if self.kind != "paragraph" or self.lines > _MOST_SETEXT_LINES:
             return None
-        if line.indented or not _SETEXT.match(line.content) or _QUOTE.match(self._text, self._start):
+        if line.indent > _DEEPEST_INDENT or not _SETEXT.match(line.content) or _QUOTE.match(self.text, self.start):
             return None
-        self._kind = None
-        label = plain_words(self._text[self._start : self._end][:_LONGEST_LABEL])
-        return self._add_heading(self._start, line, 1 if line.content[0] == "=" else 2, label)
+        self.kind = None
+        label = plain_words(self.text[self.start : self.end][:LONGEST_LABEL])
+        self._in_list = False
+        return self.add_heading(self.start, line.end, 1 if line.content[0] == "=" else 2, label)
 
-    def _dash(self, line: _Line) -> int | None:
+    def _dash(self, line: Line) -> int | None:
         return self._underline(line) or self._delimiter(line) or self._bullet(line)
 
-    def _bullet(self, line: _Line) -> int | None:
-        if not line.indented and _RULE.match(line.content):
+    def _bullet(self, line: Line) -> int | None:
+        if not line.indent > _DEEPEST_INDENT and _RULE.match(line.content):
             self._in_list = False
-            return self._add("paragraph", line.start, line.end)
+            return self.add("paragraph", line.start, line.end)
         return self._item(line) if _BULLET.match(line.content) else None
 
-    def _number(self, line: _Line) -> int | None:
+    def _number(self, line: Line) -> int | None:
         found = _NUMBER.match(line.content)
-        if not found or (self._kind == "paragraph" and found[1] != "1"):
+        if not found or (self.kind == "paragraph" and found[1] != "1"):
             return None
         return self._item(line)
 
-    def _item(self, line: _Line) -> int | None:
-        if line.indented and not self._in_list:
+    def _item(self, line: Line) -> int | None:
+        if line.indent > _DEEPEST_INDENT and not self._in_list:
             return None
-        self._grow("list", line.start, line.end)
+        self.grow("list", line.start, line.end)
         self._in_list = True
         return line.end
 
-    def _delimiter(self, line: _Line) -> int | None:
+    def _delimiter(self, line: Line) -> int | None:
         """The line below a table's head; the head was taken for the last line of a paragraph."""
-        head = self._last_line
-        if self._kind != "paragraph" or "|" not in self._text[head : line.start]:
+        head = self.last_line
+        if self.kind != "paragraph" or "|" not in self.text[head : line.start]:
             return None
         if not _DELIMITER_ROW.match(line.content):
             return None
-        self._end = head - 1
-        if self._lines == 1:
-            self._kind = None
-        self._grow("table", head, line.end)
+        self.end = head - 1
+        if self.lines == 1:
+            self.kind = None
+        self.grow("table", head, line.end)
         return line.end
 
-    def _fence(self, line: _Line) -> int | None:
+    def _fence(self, line: Line) -> int | None:
         found = _FENCE.match(line.content)
-        if not found or (line.indented and not self._in_list):
+        if not found or (line.indent > _DEEPEST_INDENT and not self._in_list):
             return None
-        closing = _closing_fence(found[1] or found[2], line.indent).search(self._text, line.end)
-        return self._add("code", line.start, closing.end() if closing else len(self._text))
+        closing = _closing_fence(found[1] or found[2], line.indent).search(self.text, line.end)
+        return self.add("code", line.start, closing.end() if closing else len(self.text))
 
-    def _tag(self, line: _Line) -> int | None:
-        if line.indented:
+    def _tag(self, line: Line) -> int | None:
+        if line.indent > _DEEPEST_INDENT:
             return None
         verbatim = _VERBATIM.match(line.content)
         if verbatim:
-            closing = _VERBATIM_CLOSING[verbatim[0].lower()].search(self._text, line.start + verbatim.end())
-            end = self._text.find("\n", closing.end()) if closing else -1
-            return self._add("html", line.start, len(self._text) if end < 0 else end)
-        if _BLOCK_TAG.match(line.content) or (self._kind is None and _LONE_TAG.match(line.content)):
-            self._grow("html", line.start, line.end)
+            closing = _VERBATIM_CLOSING[verbatim[0].lower()].search(self.text, line.start + verbatim.end())
+            end = self.text.find("\n", closing.end()) if closing else -1
+            return self.add("html", line.start, len(self.text) if end < 0 else end)
+        if _BLOCK_TAG.match(line.content) or (self.kind is None and _LONE_TAG.match(line.content)):
+            self.grow("html", line.start, line.end)
             return line.end
         return None
 
-    _READERS: ClassVar[dict[str, Callable[["_Scanner", _Line], int | None]]] = {
+    READERS: ClassVar[Mapping[str, Callable[[Any, Line], int | None]]] = {
         "#": _heading,
         "=": _underline,
         "-": _dash,
@@ -214,57 +201,23 @@ class _Scanner:
 
     def _prose(self, start: int, end: int, indent: int) -> int:
         """A line that its first character does not give away, and those below it that go on likewise."""
-        kind: BlockKind = self._kind or "paragraph"
-        if self._kind is None and indent:
+        kind: BlockKind = self.kind or "paragraph"
+        if self.kind is None and indent:
             if self._in_list:
                 kind = "list"
             elif indent > _DEEPEST_INDENT:
                 kind = "code"
-        elif self._kind == "code" and indent <= _DEEPEST_INDENT:
+        elif self.kind == "code" and indent <= _DEEPEST_INDENT:
             kind = "paragraph"
         if kind == "paragraph":
             self._in_list = False
-        self._grow(kind, start, end)
-        more = _PLAIN_LINES.match(self._text, end) if kind != "code" else None
+        self.grow(kind, start, end)
+        more = _PLAIN_LINES.match(self.text, end) if kind != "code" else None
         if more:
-            self._lines += more[0].count("\n")
-            self._last_line = self._text.rfind("\n", end, more.end()) + 1
-            self._end = end = more.end()
+            self.lines += more[0].count("\n")
+            self.last_line = self.text.rfind("\n", end, more.end()) + 1
+            self.end = end = more.end()
         return end
-
-    def _grow(self, kind: BlockKind, start: int, end: int) -> None:
-        """Add a line to the open block if it is of this kind, else begin one."""
-        if self._kind != kind:
-            self._close()
-            self._kind = kind
-            self._start = start
-            self._lines = 0
-        self._end = end
-        self._last_line = start
-        self._lines += 1
-
-    def _add(self, kind: BlockKind, start: int, end: int) -> int:
-        """Add a block that is complete."""
-        self._close()
-        self._grow(kind, start, end)
-        self._close()
-        return end
-
-    def _add_heading(self, start: int, line: _Line, level: int, label: str) -> int:
-        self._close()
-        self._in_list = False
-        end = line.end - len(line.content) + len(line.content.rstrip())
-        self._blocks.append(Block("heading", start, end, level, label))
-        return line.end
-
-    def _close(self) -> None:
-        if self._kind is None:
-            return
-        end = self._end
-        if self._text[end - 1].isspace():
-            end = self._start + len(self._text[self._start : end].rstrip())
-        self._blocks.append(Block(self._kind, self._start, end))
-        self._kind = None
 
 
 @lru_cache(maxsize=64)

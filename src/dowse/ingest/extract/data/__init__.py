@@ -1,0 +1,1 @@
+"""Data and settings: JSON, YAML, TOML and INI, kept as text and cut along their entries."""
