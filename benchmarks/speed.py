@@ -32,7 +32,7 @@ from dowse import Config, Engine, Query
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 5
 LONGEST_QUERY = 5
-CANDIDATES = 50  # what the engine asks for at first when ten files are wanted
+CANDIDATES = 80  # what the engine asks for at first when ten files are wanted
 
 
 def main() -> int:

@@ -41,6 +41,9 @@ CALIBRATION: Mapping[str, tuple[float, float]] = {
 
 def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, float]]:
     """Every candidate with its fused evidence, best first; ties by ref, so that answers repeat."""
+    if len(evidence) == 1:
+        (leg,) = evidence.values()  # ranked already, by a leg that weighs 1
+        return [(ref, _value(leg, ref)) for ref, _ in leg.ranked.hits]
     fused = {ref: 0.0 for leg in evidence.values() for ref, _ in leg.ranked.hits}
     for name, leg in evidence.items():
         weight, ceiling = WEIGHTS[mode][name], leg.ranked.ceiling

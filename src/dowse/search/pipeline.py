@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 EmbedQuery = Callable[[str], "Vector"]
 
 _RECALL = 100  # candidates per leg of a hybrid search
-_RECALL_PER_HIT = 5  # candidates per wanted hit, where some of them may not count
+_RECALL_PER_HIT = 8  # candidates per wanted hit, where some of them may not count
 _GROWTH = 4  # how many times more to ask for when too few were good
 _CJK_SHARE = 0.3  # above it a model for English only adds noise
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 from dowse.store.sqlite import rows
@@ -39,12 +39,16 @@ if TYPE_CHECKING:
 
 WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
 # One statement for any number of refs, so that SQLite need not prepare it anew for each search.
-_PASSAGES = (
-    f"SELECT w.value, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT}, {rows.DOCUMENT_COLUMNS} "
+_CHUNKS = (
+    f"SELECT w.value, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT} "
     f"FROM json_each(?) w CROSS JOIN documents d ON d.version = w.value >> {ORDINAL_BITS} "
-    "JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content "
-    f"JOIN chunks c ON c.content = n.id AND c.ordinal = (w.value & {ORDINAL_MASK})"
+    f"JOIN contents n ON n.id = d.content JOIN chunks c ON c.content = n.id AND c.ordinal = (w.value & {ORDINAL_MASK})"
 )
+_INFOS = (
+    f"SELECT d.version, {rows.DOCUMENT_COLUMNS} FROM json_each(?) w CROSS JOIN documents d ON d.version = w.value "
+    "JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content"
+)
+_INFOS_KEPT = 10_000  # documents that searches found since the last change, some 10 MB
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -86,7 +90,7 @@ class SqliteSnapshot:
             ceiling = index.ceiling(terms)
             while k > 0:
                 found = index.search(terms, wanted, collections)
-                hits = [(Ref(ref), score) for ref, score in found if self._is_live(version_of(ref))]
+                hits = self._live(found)
                 if len(hits) >= k or len(found) < wanted:
                     return Ranked(tuple(hits[:k]), ceiling)
                 wanted *= 4
@@ -152,11 +156,23 @@ class SqliteSnapshot:
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
         """See `ports.Snapshot.passages`."""
+        infos = self._infos({version_of(ref) for ref in refs})
         found: dict[int, Passage] = {}
-        for row in self._connection.execute(_PASSAGES, (json.dumps(refs),)):
-            info, chunk = rows.document_from(row[11:]), rows.chunk_from(row[1:10], row[10])
-            found[row[0]] = Passage(Ref(row[0]), info, chunk, ordinal_of(row[0]))
+        for row in self._connection.execute(_CHUNKS, (json.dumps(refs),)):
+            ref = row[0]
+            found[ref] = Passage(ref, infos[version_of(ref)], rows.chunk_from(row[1:10], row[10]), ordinal_of(ref))
         return [found[ref] for ref in refs if ref in found]
+
+    def _infos(self, versions: set[int]) -> dict[int, DocumentInfo]:
+        """The documents of these versions; a version never changes, so that each is read once between changes."""
+        infos: dict[int, DocumentInfo] = self._derived.memory.setdefault("infos", {})
+        if missing := [version for version in versions if version not in infos]:
+            if len(infos) > _INFOS_KEPT:
+                infos = self._derived.memory["infos"] = {}
+                missing = list(versions)
+            for row in self._connection.execute(_INFOS, (json.dumps(missing),)):
+                infos[row[0]] = rows.document_from(row[1:])
+        return infos
 
     def collections(self) -> tuple[Collection, ...]:
         """See `ports.Snapshot.collections`."""
@@ -273,8 +289,12 @@ class SqliteSnapshot:
         found: tuple[Any, ...] = memory[query]
         return found
 
-    def _is_live(self, version: int) -> bool:
-        return version <= self._derived.last_version and version not in self._derived.dead
+    def _live(self, found: list[tuple[int, float]]) -> list[tuple[Ref, float]]:
+        """Those of the word index's hits that belong to live versions."""
+        dead, beyond = self._derived.dead, ref_of(self._derived.last_version + 1, 0)
+        return [
+            (cast("Ref", ref), score) for ref, score in found if ref < beyond and not (dead and version_of(ref) in dead)
+        ]
 
     def _model(self, model: ModelIdentity) -> "tuple[int, VectorRows] | None":
         row = self._connection.execute(
