@@ -42,8 +42,9 @@ CALIBRATION: Mapping[str, tuple[float, float]] = {
 def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, float]]:
     """Every candidate with its fused evidence, best first; ties by ref, so that answers repeat."""
     if len(evidence) == 1:
-        (leg,) = evidence.values()  # ranked already, by a leg that weighs 1
-        return [(ref, _value(leg, ref)) for ref, _ in leg.ranked.hits]
+        ((hits, ceiling),) = ((leg.ranked.hits, leg.ranked.ceiling) for leg in evidence.values())
+        # Ranked already, by a leg that weighs 1; computed as `explain` does it, so that both round alike.
+        return [(ref, min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0) for ref, raw in hits]
     fused = {ref: 0.0 for leg in evidence.values() for ref, _ in leg.ranked.hits}
     for name, leg in evidence.items():
         weight, ceiling = WEIGHTS[mode][name], leg.ranked.ceiling
