@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given, settings
 
 from dowse.errors import SourceError
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import chunk
 from dowse.ingest.extract import Extracted, extract, media_type_of
 from dowse.text.tokens import TokenCounter
+from dowse.types import Chunking
 from ingest.extract.checking import check, read_or_refuse
 from ingest.extract.damaging import mutated, survives_being_cut_off
 
@@ -139,7 +140,7 @@ class TestADocument:
         ]
 
     def test_chunks_are_cited_by_their_lines_and_headings(self):
-        chunks = chunk(asciidoc(DOCUMENT), TokenCounter(None), ChunkSettings(max_tokens=80, min_tokens=4))
+        chunks = chunk(asciidoc(DOCUMENT), TokenCounter(None), Chunking(max_tokens=80, min_tokens=4))
         last = chunks[-1]
         assert last.headings == ("The Guide to Dowse", "Old style", "Details about Dowse")
         assert last.level == 3

@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dowse.errors import SourceError
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import chunk
 from dowse.ingest.extract import Extracted, extract, media_type_of
 from dowse.ingest.extract.hypertext import read_html
 from dowse.ingest.extract.hypertext.tokens import tokens
 from dowse.text.tokens import TokenCounter
+from dowse.types import Chunking
 from ingest.extract.checking import check, read_or_refuse
 
 unhurried = settings(deadline=None)
@@ -123,7 +124,7 @@ class TestAPage:
 
     def test_gives_passages_that_know_their_headings_and_lines(self):
         extracted = read(PAGE)
-        chunks = chunk(extracted, WORDS, ChunkSettings(200, min_tokens=4))
+        chunks = chunk(extracted, WORDS, Chunking(200, min_tokens=4))
         assert [(each.headings, each.level) for each in chunks] == [
             (("Green tea",), 1),
             (("Green tea", "Temperatures"), 2),
@@ -606,7 +607,7 @@ class TestAnyMarkup:
     @unhurried
     @given(pieces=st.lists(TAGS | FRAGMENTS, max_size=60))
     def test_gives_valid_blocks(self, pieces):
-        chunk(read("".join(pieces)), WORDS, ChunkSettings(16, min_tokens=0))
+        chunk(read("".join(pieces)), WORDS, Chunking(16, min_tokens=0))
 
     @unhurried
     @given(markup=st.text(max_size=200))

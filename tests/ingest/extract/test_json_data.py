@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import chunk
 from dowse.ingest.extract import Extracted, extract, media_type_of
 from dowse.text.tokens import TokenCounter
+from dowse.types import Chunking
 from ingest.extract.checking import check, read_or_refuse
 from ingest.extract.damaging import mutated, survives_being_cut_off
 
@@ -137,7 +138,7 @@ class TestJsonLines:
         extracted = read(text, LINES)
         assert extracted.text == text
         assert extracted.metadata == {"records": 20}
-        for each in chunk(extracted, TokenCounter(None), ChunkSettings(max_tokens=100)):
+        for each in chunk(extracted, TokenCounter(None), Chunking(max_tokens=100)):
             assert json.loads(each.text.split("\n")[0])["id"] == each.first_line - 1
 
     def test_long_records_get_lines_and_tell_their_number(self):

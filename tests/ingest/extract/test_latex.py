@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given, settings
 
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import chunk
 from dowse.ingest.extract import Extracted, extract
 from dowse.text.tokens import TokenCounter
+from dowse.types import Chunking
 from ingest.extract.checking import check, read_or_refuse
 from ingest.extract.damaging import mutated, survives_being_cut_off
 
@@ -108,7 +109,7 @@ class TestADocument:
         assert ("paragraph", "\\begin{align}\nx &= y\n\\end{align}") in found
 
     def test_chunks_are_cited_by_their_lines_and_headings(self):
-        chunks = chunk(latex(DOCUMENT), TokenCounter(None), ChunkSettings(max_tokens=60, min_tokens=4))
+        chunks = chunk(latex(DOCUMENT), TokenCounter(None), Chunking(max_tokens=60, min_tokens=4))
         last = chunks[-2]
         assert last.headings == ("Introduction", "A long title with code", "Run in.")
         assert DOCUMENT.split("\n")[last.first_line - 1].startswith("\\paragraph{Run in.}")

@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given, settings
 
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import chunk
 from dowse.ingest.extract import Extracted, extract
 from dowse.text.tokens import TokenCounter
+from dowse.types import Chunking
 from ingest.extract.checking import check, read_or_refuse
 from ingest.extract.damaging import mutated, survives_being_cut_off
 
@@ -129,7 +130,7 @@ class TestADocument:
         ]
 
     def test_chunks_are_cited_by_their_lines_and_headings(self):
-        chunks = chunk(rst(DOCUMENT), TokenCounter(None), ChunkSettings(max_tokens=60, min_tokens=4))
+        chunks = chunk(rst(DOCUMENT), TokenCounter(None), Chunking(max_tokens=60, min_tokens=4))
         by_heading = {each.headings: each for each in chunks}
         using = by_heading["The Guide", "Using it"]
         assert using.level == 2

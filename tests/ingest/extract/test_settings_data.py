@@ -3,9 +3,10 @@
 import pytest
 from hypothesis import given, settings
 
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import chunk
 from dowse.ingest.extract import Extracted, extract, media_type_of
 from dowse.text.tokens import TokenCounter
+from dowse.types import Chunking
 from ingest.extract.checking import check, read_or_refuse
 from ingest.extract.damaging import mutated, survives_being_cut_off
 
@@ -161,7 +162,7 @@ class TestToml:
         keys = "".join(f"key{number} = '{'word ' * 20}'\n" for number in range(60))
         extracted = read(f"a = 1\n[tool.big]\n{keys}[tool.small]\nb = 2\n", TOML)
         assert [dict(unit.place) for unit in extracted.units] == [{}, {"key": "tool.big"}, {}]
-        for each in chunk(extracted, TokenCounter(None), ChunkSettings(max_tokens=100))[1:-1]:
+        for each in chunk(extracted, TokenCounter(None), Chunking(max_tokens=100))[1:-1]:
             assert each.text.startswith(("[tool.big]", "key"))
 
     @pytest.mark.parametrize("text", ["a = ", "[a", "a = 'b", "what is this", "[a]\n[a]\n"])

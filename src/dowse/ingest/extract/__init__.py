@@ -5,17 +5,27 @@ from importlib import import_module
 from dowse.errors import SourceError
 from dowse.ingest.extract.blocks import Block, BlockKind, Extracted, Unit
 from dowse.ingest.extract.formats import FORMATS, Format
+from dowse.ingest.extract.media_types import ALIASES, describe_media_type, media_type_of, resolve_media_type
+from dowse.ingest.extract.sniff import guess_from_head, in_utf8, media_type_of_content
 
-__all__ = ["Block", "BlockKind", "Extracted", "Format", "Unit", "extract", "format_of", "media_type_of"]
+__all__ = [
+    "ALIASES",
+    "Block",
+    "BlockKind",
+    "Extracted",
+    "Format",
+    "Unit",
+    "describe_media_type",
+    "extract",
+    "format_of",
+    "guess_from_head",
+    "in_utf8",
+    "media_type_of",
+    "media_type_of_content",
+    "resolve_media_type",
+]
 
 _BY_TYPE = {each.media_type: each for each in FORMATS}
-_BY_SUFFIX = {suffix: each.media_type for each in FORMATS for suffix in each.suffixes}
-
-
-def media_type_of(name: str) -> str | None:
-    """The media type that a file's name (or path) gives it, None when it is none that we read."""
-    stem, dot, suffix = name.rpartition("/")[2].lower().rpartition(".")
-    return _BY_SUFFIX.get(f".{suffix}" if stem and dot else suffix)
 
 
 def format_of(media_type: str) -> Format | None:
@@ -33,7 +43,7 @@ def extract(data: bytes, media_type: str, name: str) -> Extracted:
     found = format_of(media_type)
     if found is None:
         raise SourceError(
-            f"{name} is of type {media_type}, which cannot be read.",
+            f"{name} is {describe_media_type(media_type)}, which cannot be read.",
             reason="unsupported",
             hint=f"These types can be: {', '.join(sorted(_BY_TYPE))}.",
         )

@@ -19,7 +19,7 @@ _LONGEST_CHECKED = 256 * 1024
 _DEEPEST_CHECKED = 200
 _LINE = re.compile(r"^(?P<indent> *)(?P<content>\S.*)$", re.MULTILINE)
 _MARK = re.compile(r"---(?=\s|$)|%[A-Z]")
-_NAME = re.compile(r"""(?:"(?P<double>[^"\n]*)"|'(?P<single>[^'\n]*)'|(?P<plain>[^\s#:][^:\n]*?))\s*:(?:\s|$)""")
+_NAME = re.compile(r"""(?:"(?P<double>[^"\n]*)"\s*|'(?P<single>[^'\n]*)'\s*|(?P<plain>[^\s#:][^:\n]*+)):(?:\s|$)""")
 _TITLE = re.compile(
     r"""^title:[ \t]+(?:"(?P<double>[^"\n]+)"|'(?P<single>[^'\n]+)'|(?P<plain>[^\s|>&*!#].*?))[ \t]*(?:\s#.*)?$""",
     re.MULTILINE,
@@ -96,7 +96,7 @@ class _Scan:
             self._items += 1
         elif content[0] not in "]}." and (found := _NAME.match(content)):
             self._keyed = True
-            self._add(start, (found["double"] or found["single"] or found["plain"] or "")[:_LONGEST_NAME])
+            self._add(start, (found["double"] or found["single"] or (found["plain"] or "").rstrip())[:_LONGEST_NAME])
 
     def _add(self, start: int, name: str) -> None:
         if self.entries[-1].start == start:
