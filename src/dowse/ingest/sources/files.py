@@ -3,12 +3,14 @@
 import os
 import stat
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from dowse.errors import SourceError
 from dowse.types import Fingerprint
 
-__all__ = ["fingerprint_of", "read"]
+__all__ = ["fingerprint_of", "read", "read_head"]
 
 _TRIES = 4
 
@@ -31,6 +33,16 @@ def read(path: Path, max_file_size: int) -> tuple[bytes, Fingerprint]:
     )
 
 
+def read_head(path: Path, size: int = 8192) -> bytes:
+    """The first bytes of a file, enough to see what it is.
+
+    Raises:
+        SourceError: as `read`.
+    """
+    with _in_our_words(path), open(path, "rb", buffering=0, opener=_open) as file:
+        return file.read(size)
+
+
 def fingerprint_of(status: os.stat_result, read_ns: int = 0) -> Fingerprint:
     """What identifies this version of a file; `read_ns` is when it was opened, 0 if it was not."""
     # On Windows a folder's listing knows no file numbers; leaving them out keeps both ways comparable.
@@ -39,13 +51,18 @@ def fingerprint_of(status: os.stat_result, read_ns: int = 0) -> Fingerprint:
 
 
 def _read_once(path: Path, max_file_size: int) -> tuple[os.stat_result, bytes, os.stat_result]:
+    with _in_our_words(path), open(path, "rb", buffering=0, opener=_open) as file:
+        before = os.fstat(file.fileno())
+        _check(path.name, before, max_file_size)
+        # One byte more than there should be shows that it grew.
+        data = file.read(before.st_size + 1)
+        return before, data, os.fstat(file.fileno())
+
+
+@contextmanager
+def _in_our_words(path: Path) -> Iterator[None]:
     try:
-        with open(path, "rb", buffering=0, opener=_open) as file:
-            before = os.fstat(file.fileno())
-            _check(path.name, before, max_file_size)
-            # One byte more than there should be shows that it grew.
-            data = file.read(before.st_size + 1)
-            return before, data, os.fstat(file.fileno())
+        yield
     except FileNotFoundError as error:
         raise SourceError(f"{path.name} is not there.", reason="missing", hint="Was it moved or deleted?") from error
     except OSError as error:

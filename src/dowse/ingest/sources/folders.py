@@ -7,7 +7,7 @@ read: a link is followed only to a place inside of it, and ignore files above it
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -16,11 +16,21 @@ from typing import Final, NamedTuple
 from dowse.errors import SourceError
 from dowse.ingest.extract import media_type_of
 from dowse.ingest.sources.files import fingerprint_of, read
-from dowse.ingest.sources.names import is_hidden, is_secret, is_vendored, normal_name, shown_name, what_marks_say
+from dowse.ingest.sources.names import (
+    has_no_text,
+    is_generated,
+    is_hidden,
+    is_secret,
+    is_vendored,
+    normal_name,
+    shown_name,
+    what_marks_say,
+)
 from dowse.ingest.sources.patterns import IgnoreRules, PathPattern
+from dowse.ingest.sources.selection import Selection
 from dowse.types import Fingerprint, LedgerState
 
-__all__ = ["Found", "Refused", "walk"]
+__all__ = ["Found", "Refused", "decides_for_its_folder", "folders", "walk"]
 
 _IGNORE_FILES: Final = (".gitignore", ".dowseignore")
 """In this order: the later one has the last word."""
@@ -36,7 +46,8 @@ class Found:
     """Below the root, with `/` between parts, in Unicode's composed form (NFC)."""
     location: str
     """Where it really is, as the system writes it."""
-    media_type: str
+    media_type: str | None
+    """What its name says; None: only its content can."""
     fingerprint: Fingerprint
 
     @property
@@ -62,14 +73,15 @@ class Refused:
 
 _REASONS: Final[dict[str, tuple[LedgerState, str, str]]] = {
     "bad_name": ("failed", "Its name is not valid UTF-8.", "Rename it."),
+    "generated": ("skipped", "A tool wrote it, for tools to read.", "Ingest it by its name to index it all the same."),
     "broken_link": ("failed", "It is a link to something that is not there.", "Repair or remove the link."),
     "outside": ("skipped", "It is a link that leads out of the folder.", "Add the place it leads to by itself."),
     "same_name": ("skipped", "Its name differs from another one only in how accents are encoded.", "Rename it."),
     "secret": ("skipped", "Its name says that it holds secrets.", "Such files are only read when named one by one."),
     "special": ("skipped", "It is not a regular file.", "Pipes, sockets and devices cannot be indexed."),
     "too_large": ("skipped", "It is larger than the limit.", "Raise max_file_size to index it."),
+    "unsupported": ("skipped", "There is no text in files of this type.", "Describe it in a text file beside it."),
     "unreadable": ("failed", "It cannot be read.", "Check its permissions."),
-    "unsupported": ("skipped", "Files of this type cannot be read yet.", "Convert it to Markdown or plain text."),
 }
 
 
@@ -89,8 +101,18 @@ class _Folder(NamedTuple):
 _Item = Found | Refused | _Folder
 
 
-def walk(root: Path, pattern: str = "**/*", *, max_file_size: int) -> Iterator[Found | Refused]:
+def walk(
+    root: Path,
+    pattern: str = "**/*",
+    *,
+    exclude: Sequence[str] = (),
+    max_file_size: int,
+    only: Selection | None = None,
+) -> Iterator[Found | Refused]:
     """Every file below a folder that the pattern means, ordered by path, each as found or refused.
+
+    `exclude` is written like the lines of an ignore file, and has the last word. `only` leaves out what a
+    selection does not mean, and finds in it just what a whole walk would.
 
     A folder that vanishes meanwhile is simply gone. Links to folders are followed, though not from inside
     of a linked folder: their target is inside the root, and is found at its own place.
@@ -100,7 +122,32 @@ def walk(root: Path, pattern: str = "**/*", *, max_file_size: int) -> Iterator[F
             What was yielded before is true, but what was not is unknown.
         UsageError: the pattern cannot be understood.
     """
-    walker = _Walker(root, PathPattern(pattern), max_file_size)
+    yield from _visit(_Walker(root, PathPattern(pattern), IgnoreRules(exclude), max_file_size, only))
+
+
+def folders(
+    root: Path, pattern: str = "**/*", *, exclude: Sequence[str] = (), only: Selection | None = None
+) -> dict[str, set[str]]:
+    """Every folder that `walk` looks into, by its location without links, and the prefixes it is found under.
+
+    Raises:
+        SourceError, UsageError: as `walk`.
+    """
+    walker = _Walker(root, PathPattern(pattern), IgnoreRules(exclude), 0, only)
+    for _ in _visit(walker):
+        pass
+    found: dict[str, set[str]] = {}
+    for folder in walker.entered:
+        found.setdefault(folder.real.removesuffix(os.sep) or os.sep, set()).add(folder.prefix)
+    return found
+
+
+def decides_for_its_folder(name: str) -> bool:
+    """Whether a file of this name changes what a walk sees of everything beside and below it."""
+    return name in _IGNORE_FILES or what_marks_say({name}) is not None
+
+
+def _visit(walker: "_Walker") -> Iterator[Found | Refused]:
     open_folders = [iter(walker.list_root())]
     while open_folders:
         item = next(open_folders[-1], None)
@@ -116,10 +163,15 @@ def walk(root: Path, pattern: str = "**/*", *, max_file_size: int) -> Iterator[F
 class _Walker:
     """What one walk knows everywhere."""
 
-    def __init__(self, root: Path, pattern: PathPattern, max_file_size: int) -> None:
+    def __init__(
+        self, root: Path, pattern: PathPattern, excluded: IgnoreRules, max_file_size: int, only: Selection | None
+    ) -> None:
         self._root = os.path.realpath(root)
         self._pattern = pattern
+        self._excluded = excluded
         self._max_file_size = max_file_size
+        self._only = only
+        self.entered: list[_Folder] = []
         self._identity = self._identify()
 
     def list_root(self) -> list[_Item]:
@@ -168,16 +220,19 @@ class _Walker:
 
     def _items(self, folder: _Folder, entries: list[os.DirEntry[str]]) -> list[_Item]:
         items: list[tuple[str, _Item]] = []
+        self.entered.append(folder)
         folder, failed = _with_rules(folder, entries)
         items += [(refused.path, refused) for refused in failed]
         taken: set[str] = set()
+        if self._only is not None:
+            entries = [entry for entry in entries if self._only.touches(folder.prefix + _shown(entry.name))]
         for entry in sorted(entries, key=_is_decomposed):
             if is_hidden(entry.name):
                 continue
             name = normal_name(entry.name)
             item: _Item | None
             if name is None:
-                item = _refuse(folder.prefix + shown_name(entry.name), "bad_name")
+                item = _refuse(folder.prefix + _shown(entry.name), "bad_name")
             elif name in taken:
                 item = _refuse(folder.prefix + entry.name, "same_name")
             else:
@@ -195,6 +250,8 @@ class _Walker:
         if is_folder and (is_vendored(name) or not self._pattern.may_match_below(path)):
             return None
         if not is_folder and not self._pattern.matches(path):
+            return None
+        if self._excluded.decide(path, name, is_folder=is_folder):
             return None
         if folder.rules and _ignored(folder, path, name, is_folder=is_folder):
             return None
@@ -218,14 +275,15 @@ class _Walker:
         fingerprint = fingerprint_of(status)
         if not stat.S_ISREG(status.st_mode):
             return _refuse(path, "special", fingerprint)
-        if is_secret(name) or is_secret(real.rpartition(os.sep)[2]):
+        if is_secret(name) or (_is_link(entry) and is_secret(real.rpartition(os.sep)[2])):
             return _refuse(path, "secret", fingerprint)
-        media_type = media_type_of(name)
-        if media_type is None:
+        if has_no_text(name):
             return _refuse(path, "unsupported", fingerprint)
+        if is_generated(name):
+            return _refuse(path, "generated", fingerprint)
         if status.st_size > self._max_file_size:
             return _refuse(path, "too_large", fingerprint)
-        return Found(path, entry.path, media_type, fingerprint)
+        return Found(path, entry.path, media_type_of(name), fingerprint)
 
 
 def _with_rules(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[_Folder, list[Refused]]:
@@ -263,6 +321,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
+
+
+def _shown(name: str) -> str:
+    """The name that it would go by."""
+    return normal_name(name) or shown_name(name)
 
 
 def _is_decomposed(entry: os.DirEntry[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What a file's or folder's name says: hidden, somebody else's work, or secret.
+"""What a file's or folder's name says: hidden, somebody else's work, a tool's, or secret.
 
 Names alone decide, so that a secret is never opened. The lists are short on purpose: each entry is a
 convention that hardly anyone uses for anything else. `target` or `build` are not in them, for they are
@@ -7,7 +7,16 @@ ordinary words; such folders are mostly ignored by Git, and known by the marks t
 
 import unicodedata
 
-__all__ = ["is_hidden", "is_secret", "is_vendored", "normal_name", "shown_name", "what_marks_say"]
+__all__ = [
+    "has_no_text",
+    "is_generated",
+    "is_hidden",
+    "is_secret",
+    "is_vendored",
+    "normal_name",
+    "shown_name",
+    "what_marks_say",
+]
 
 _VENDORED = frozenset(
     {"__macosx", "__pycache__", "bower_components", "jspm_packages", "node_modules", "site-packages", "venv"}
@@ -26,6 +35,27 @@ _MARKS = {
 }
 """Files that tell what the folder around them is: a cache, a virtual environment, an index of ours, a password
 store, a browser profile."""
+
+_GENERATED = frozenset(
+    {"bun.lock", "bun.lockb", "cargo.lock", "composer.lock", "deno.lock", "flake.lock", "gemfile.lock", "go.sum"}
+    | {"gradle.lockfile", "mix.lock", "npm-shrinkwrap.json", "package-lock.json", "package.resolved", "pdm.lock"}
+    | {"pipfile.lock", "pnpm-lock.yaml", "podfile.lock", "poetry.lock", "pubspec.lock", "uv.lock", "yarn.lock"}
+)
+_GENERATED_ENDS = (".min.js", ".min.mjs", ".min.css", ".js.map", ".css.map", ".mjs.map")
+"""Lists of versions, and code that was squeezed: long, full of words, and nobody's answer."""
+
+_WITHOUT_TEXT = frozenset(
+    {".ai", ".avif", ".bmp", ".eps", ".fig", ".gif", ".heic", ".ico", ".jpeg", ".jpg", ".png", ".psd", ".raw"}
+    | {".sketch", ".tif", ".tiff", ".webp", ".xcf"}
+    | {".aac", ".aiff", ".avi", ".flac", ".m4a", ".m4v", ".mid", ".mkv", ".mov", ".mp3", ".mp4", ".mpeg", ".mpg"}
+    | {".ogg", ".opus", ".wav", ".webm", ".wma", ".wmv"}
+    | {".7z", ".bz2", ".deb", ".dmg", ".gz", ".iso", ".jar", ".rar", ".rpm", ".tar", ".tgz", ".war", ".whl", ".xz"}
+    | {".zip", ".zst"}
+    | {".a", ".class", ".dll", ".dylib", ".exe", ".ko", ".lib", ".o", ".obj", ".pdb", ".pyc", ".pyd", ".so", ".wasm"}
+    | {".db", ".eot", ".npy", ".npz", ".onnx", ".otf", ".parquet", ".pkl", ".pt", ".pth", ".safetensors", ".sqlite"}
+    | {".sqlite3", ".ttf", ".woff", ".woff2"}
+)
+"""Pictures, sound, film, archives, programs, fonts: the rest of what no reader of ours can read is opened to see."""
 
 _SECRET_KEYS = frozenset({"id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk", "id_rsa"})
 _SECRET_NAMES = frozenset(
@@ -47,6 +77,18 @@ def is_hidden(name: str) -> bool:
 def is_vendored(name: str) -> bool:
     """Whether a folder of this name holds what its user did not write."""
     return name.lower() in _VENDORED
+
+
+def has_no_text(name: str) -> bool:
+    """Whether the name says that there is nothing to read."""
+    stem, dot, suffix = name.lower().rpartition(".")
+    return bool(stem) and dot + suffix in _WITHOUT_TEXT
+
+
+def is_generated(name: str) -> bool:
+    """Whether a tool wrote this for tools."""
+    name = name.lower()
+    return name in _GENERATED or name.endswith(_GENERATED_ENDS)
 
 
 def is_secret(name: str) -> bool:
