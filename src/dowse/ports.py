@@ -7,6 +7,7 @@ tests/contract runs every store through the same behaviours.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from dowse.types import (
     Document,
     DocumentInfo,
     Draft,
+    Filter,
     Finding,
     Fingerprint,
     Known,
@@ -36,6 +38,11 @@ if TYPE_CHECKING:
     """One unit-length row, or a matrix of them: numpy is imported only where vectors are."""
 
 
+Alternatives: TypeAlias = Mapping[str, Mapping[str, float]]
+"""For some terms, other terms that may stand in their place, with a weight each."""
+NONE: Alternatives = MappingProxyType({})
+
+
 class Snapshot(Protocol):
     """One unchanging view of a store: everything read from it belongs together.
 
@@ -46,16 +53,39 @@ class Snapshot(Protocol):
     notes: tuple[str, ...]
     """What the reader should know: a derived index that lags or is damaged, in plain sentences."""
 
-    def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope,
+        alternatives: Alternatives = NONE,
+        required: Sequence[str] = (),
+    ) -> Ranked:
         """The k chunks in scope that BM25 ranks best for any of the analysed terms, ties by ref.
 
         Fewer than k only where fewer match; which of equally good ones make the cut is the store's choice.
-        Terms come from `text.analyse`, as does what was indexed.
+        Terms come from `text.analyse`, as does what was indexed. A term with alternatives is worth the most of
+        what it and they are worth in a chunk, each of them times its weight. Where terms are required, only chunks
+        count that have every one of them in some field.
         """
         ...
 
-    def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
+    def lexical_scores(
+        self, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives = NONE
+    ) -> dict[Ref, float]:
         """The BM25 scores of just these chunks; 0 for those without any of the terms."""
+        ...
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many chunks' own words each of these terms stands; those of dead versions may still count."""
+        ...
+
+    def completions(self, prefix: str, limit: int) -> list[str]:
+        """The terms that start so and stand in the most chunks, most frequent first."""
+        ...
+
+    def metadata_keys(self) -> frozenset[str]:
+        """Every key that the metadata of some document has."""
         ...
 
     def nearest(self, model: ModelIdentity, vector: "Vector", k: int, scope: Scope) -> Ranked:
@@ -74,6 +104,10 @@ class Snapshot(Protocol):
         """The chunks behind these refs with their documents, in the order asked; unknown refs are left out."""
         ...
 
+    def chunks(self, document: UUID) -> list[Passage]:
+        """Every chunk of a document, in the order of its text; none for a document that is not there."""
+        ...
+
     def collections(self) -> tuple[Collection, ...]:
         """All collections, by name."""
         ...
@@ -83,17 +117,33 @@ class Snapshot(Protocol):
         ...
 
     def documents(
-        self, collection: str | None = None, *, prefix: str = "", limit: int | None = None, offset: int = 0
+        self,
+        collection: str | None = None,
+        *,
+        prefix: str = "",
+        filter: Filter | None = None,  # noqa: A002 - the noun
+        limit: int | None = None,
+        offset: int = 0,
     ) -> list[DocumentInfo]:
-        """Documents by collection and path; `prefix` is a string prefix of the path."""
+        """Documents by collection and path; `prefix` is a string prefix of the path.
+
+        Of a filter that looks at passages, documents are found that have one which it lets through.
+        """
         ...
 
     def document(self, document: UUID) -> Document | None:
         """The whole document, or None."""
         ...
 
-    def find(self, name: str, by: Literal["path", "suffix", "hash"]) -> list[DocumentInfo]:
-        """Documents by `collection/path` exactly, by the end of it from a slash on, or by the start of their hash."""
+    def texts(self, content_hash: str) -> list[str]:
+        """The texts made of the bytes whose hash starts so, newest first; also of replaced and deleted documents.
+
+        What `cleanup` has freed is not among them.
+        """
+        ...
+
+    def find(self, name: str, by: Literal["path", "suffix", "hash", "uri"]) -> list[DocumentInfo]:
+        """Documents by `collection/path`, by the end of it from a slash on, by the start of their hash, by URI."""
         ...
 
     def ledger(self, collection: str | None = None) -> list[LedgerEntry]:
@@ -146,11 +196,16 @@ class Store(Protocol):
         """
         ...
 
+    def original(self, content_hash: str) -> bytes | None:
+        """The bytes that a draft with this hash asked to keep; None where none did."""
+        ...
+
     def put(self, drafts: Sequence[Draft]) -> None:
         """Add or replace documents, all or none; each is searchable by words when this returns.
 
         A draft whose id the store has moves that document to the draft's path. Else, where the path is
         taken, the document that has it is replaced and keeps its id. Putting a path clears its ledger entry.
+        What a draft says of its document takes the place of what was said before.
         """
         ...
 
@@ -234,10 +289,18 @@ class Reranker(Protocol):
         """One score in [0, 1] per passage, in their order."""
         ...
 
+    def close(self) -> None:
+        """Let go of what it holds."""
+        ...
+
 
 class Expander(Protocol):
     """Turns a question into further questions worth asking."""
 
     def expand(self, query: str, intent: str = "") -> Sequence[tuple[Literal["lex", "vec", "hyde"], str]]:
         """Typed sub-queries, the strongest first, without the question itself."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what it holds."""
         ...

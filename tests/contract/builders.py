@@ -107,6 +107,7 @@ def make_draft(
         metadata=metadata or {},
         created_at=created_at,
         updated_at=updated_at,
+        chunks=len(content.chunks),
     )
     return Draft(info, recipe, None if linked else content)
 

@@ -13,7 +13,7 @@ from contract.builders import (
 )
 from dowse.errors import ConflictError, NotFoundError
 from dowse.ports import Store
-from dowse.types import Collection, Context, Scope
+from dowse.types import Chunking, Collection, Context, Scope
 
 
 def test_an_empty_store_has_nothing_in_it(empty_store: Store) -> None:
@@ -27,7 +27,14 @@ def test_an_empty_store_has_nothing_in_it(empty_store: Store) -> None:
 
 def test_collections_come_back_as_they_were_put_and_sorted_by_name(empty_store: Store) -> None:
     work = Collection("work", "/library/work", "**/*.md", included=False, description="d", created_at=1, updated_at=2)
-    books = Collection("books", created_at=3, updated_at=3)
+    books = Collection(
+        "books",
+        created_at=3,
+        updated_at=3,
+        exclude=("drafts/", "*.tmp"),
+        chunking=Chunking(max_tokens=512, min_tokens=0, overlap_tokens=50),
+        settings={"top_k": 10, "hybrid": True, "alpha": 0.5, "words": ["a", "b"]},
+    )
     empty_store.put_collection(work)
     empty_store.put_collection(books)
     with empty_store.snapshot() as view:

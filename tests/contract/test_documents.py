@@ -33,7 +33,8 @@ def test_a_document_comes_back_with_everything_that_was_put(store: Store) -> Non
         created_at=11,
         updated_at=12,
     )
-    info = replace(draft.info, fingerprint=Fingerprint(size=7, mtime_ns=2**62, inode=2**60, read_ns=2**61))
+    fingerprint = Fingerprint(size=7, mtime_ns=2**62, inode=2**60, read_ns=2**61, etag='W/"a1"')
+    info = replace(draft.info, fingerprint=fingerprint, declared_type="text/markdown")
     store.put([replace(draft, info=info)])
     with store.snapshot() as view:
         assert view.documents() == [info]
@@ -55,6 +56,16 @@ def test_passages_carry_exact_spans_headings_and_their_document(store: Store) ->
     for passage in by_ordinal:
         assert passage.info == draft.info
         assert passage.chunk.text == LONG[passage.chunk.start : passage.chunk.end]
+
+
+def test_the_chunks_of_a_document_come_in_the_order_of_its_text(store: Store) -> None:
+    draft, other = make_draft("walnut.md", LONG), make_draft("other.md", "# Other\n\nalpha")
+    store.put([draft, other])
+    with store.snapshot() as view:
+        passages = view.chunks(draft.info.id)
+        assert tuple(passage.chunk for passage in passages) == make_content(LONG).chunks
+        assert [passage.ordinal for passage in passages] == list(range(draft.info.chunks))
+        assert view.chunks(new_id()) == []
 
 
 def test_what_a_draft_says_of_a_document_beats_what_its_content_says_of_itself(store: Store) -> None:

@@ -1,5 +1,7 @@
 """What is remembered of files that are not documents, and of those that are, for the comparison with the disk."""
 
+from dataclasses import replace
+
 import pytest
 
 from contract.builders import RECIPE, id_at, ledger_entry, make_draft, paths, put_texts, search_words
@@ -109,15 +111,25 @@ def test_putting_an_excluded_path_lifts_the_exclusion(store: Store) -> None:
 
 
 def test_fingerprints_tell_of_documents_and_of_entries(store: Store) -> None:
-    draft = make_draft("a.md", "alpha", origin="ingested")
+    draft = make_draft("a.md", "alpha", origin="ingested", metadata={"team": "x"}, content_metadata={"by": "y"})
+    draft = replace(draft, info=replace(draft.info, declared_type="text/markdown"))
     store.put([draft])
     store.record([ledger_entry("b.md", size=3), ledger_entry("c.md", state="skipped")])
     put_texts(store, {"elsewhere.md": "beta"}, collection="work")
     info = draft.info
     assert dict(store.fingerprints("notes")) == {
-        "a.md": Known(info.fingerprint, info.content_hash, info.id, "ingested", RECIPE),
-        "b.md": Known(Fingerprint(size=3, mtime_ns=5), state="failed"),
-        "c.md": Known(Fingerprint(size=1, mtime_ns=5), state="skipped"),
+        "a.md": Known(
+            info.fingerprint,
+            info.content_hash,
+            info.id,
+            "ingested",
+            RECIPE,
+            media_type="text/markdown",
+            declared_type="text/markdown",
+            metadata={"team": "x"},
+        ),
+        "b.md": Known(Fingerprint(size=3, mtime_ns=5), state="failed", code="unreadable"),
+        "c.md": Known(Fingerprint(size=1, mtime_ns=5), state="skipped", code="unreadable"),
     }
 
 

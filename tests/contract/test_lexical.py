@@ -18,7 +18,7 @@ from contract.builders import (
 )
 from dowse.ports import Store
 from dowse.text.fields import BOOSTS, K1, lexical_rows
-from dowse.types import Scope
+from dowse.types import Compare, Scope
 
 NOTES = Scope(frozenset({"notes"}))
 
@@ -226,3 +226,63 @@ def test_a_word_of_a_deleted_document_is_found_again_when_it_comes_back(store: S
     store.delete([id_at(store, "notes/a.md")])
     store.put([make_draft("a.md", "alpha", linked=True)])
     assert search_words(store, "alpha") == [("notes/a.md", 0)]
+
+
+def test_a_filter_applies_before_the_cut(store: Store) -> None:
+    put_texts(store, {f"common/{number}.md": "alpha " * 9 for number in range(30)})
+    put_texts(store, {"rare/a.md": "alpha beta", "rare/b.txt": "alpha"})
+    only_rare = Scope(filter=Compare("path", "prefix", "rare/"))
+    with store.snapshot() as view:
+        found = view.lexical(["alpha"], 2, only_rare)
+        assert {passage.info.path for passage in view.passages([ref for ref, _ in found.hits])} == {
+            "rare/a.md",
+            "rare/b.txt",
+        }
+        nothing = Scope(filter=Compare("path", "prefix", "nowhere/"))
+        assert view.lexical(["alpha"], 2, nothing).hits == ()
+        # What may be looked at does not change what a word is worth.
+        everything = dict(view.lexical(["alpha"], 100, Scope()).hits)
+        assert all(everything[ref] == pytest.approx(score) for ref, score in found.hits)
+
+
+def test_a_filter_may_tell_the_passages_of_one_document_apart(store: Store) -> None:
+    put_texts(store, {"a.md": "# One\n\nalpha\n\n# Two\n\nalpha"})
+    with store.snapshot() as view:
+        found = view.lexical(["alpha"], 10, Scope(filter=Compare("heading", "eq", "two")))
+        assert {passage.chunk.headings for passage in view.passages([ref for ref, _ in found.hits])} == {("Two",)}
+
+
+def test_filters_and_collections_hold_together(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "alpha"})
+    put_texts(store, {"a.md": "alpha"}, collection="work")
+    scope = Scope(frozenset({"work"}), Compare("path", "eq", "a.md"))
+    with store.snapshot() as view:
+        found = view.lexical(["alpha"], 10, scope)
+        assert [passage.info.file for passage in view.passages([ref for ref, _ in found.hits])] == ["work/a.md"]
+
+
+def test_an_alternative_is_worth_its_weight_and_a_chunk_gets_the_most_of_them(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "alphabet", "c.md": "alpha alphabet", "d.md": "other"})
+    others = {"alpha": {"alphabet": 0.5}}
+    with store.snapshot() as view:
+        at = {passage.info.path: passage.ref for passage in view.passages(all_refs(view, "alpha", "alphabet"))}
+        plain = view.lexical_scores(["alpha"], list(at.values()))
+        other = view.lexical_scores(["alphabet"], list(at.values()))
+        ranked = view.lexical(["alpha"], 10, Scope(), others)
+        both = dict(ranked.hits)
+    assert set(both) == set(at.values())
+    for path, ref in at.items():
+        assert both[ref] == pytest.approx(max(plain[ref], 0.5 * other[ref]), rel=1e-3), path
+    assert both[at["a.md"]] > both[at["b.md"]]
+    assert ranked.ceiling > 0
+    with store.snapshot() as view:
+        assert view.lexical_scores(["alpha"], list(at.values()), others) == pytest.approx(both, rel=1e-3)
+
+
+def test_terms_are_counted_and_completed_by_how_many_chunks_have_them(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha alphabet", "b.md": "alphabet alphabet", "c.md": "beta"})
+    with store.snapshot() as view:
+        assert view.frequencies(["alphabet", "alpha", "gamma"]) == {"alphabet": 2, "alpha": 1, "gamma": 0}
+        assert view.completions("alph", 10) == ["alphabet", "alpha"]
+        assert view.completions("alph", 1) == ["alphabet"]
+        assert view.completions("zzz", 10) == []

@@ -21,7 +21,7 @@ from contract.builders import (
 from dowse.errors import ModelMismatchError
 from dowse.ports import Store
 from dowse.text.passage import embedding_text
-from dowse.types import ModelIdentity, Scope
+from dowse.types import Compare, ModelIdentity, Scope
 
 NOTES = Scope(frozenset({"notes"}))
 
@@ -344,3 +344,21 @@ def test_vectors_of_deleted_documents_stay_until_cleanup(store: Store) -> None:
     put_texts(store, {"a.md": "alpha"})
     assert texts_waiting(store) == ["alpha"]
     assert search_near(store, "alpha beta") == [("notes/b.md", 0)]
+
+
+def test_a_filter_applies_to_the_nearest_before_the_cut(store: Store) -> None:
+    put_texts(store, {f"near/{number}.md": "alpha beta" for number in range(20)})
+    put_texts(store, {"far/a.md": "alpha gamma delta"})
+    embed_backlog(store)
+    scope = Scope(filter=Compare("path", "prefix", "far/"))
+    with store.snapshot() as view:
+        found = view.nearest(MODEL, bag_of_words("alpha beta"), 3, scope)
+        assert [passage.info.path for passage in view.passages([ref for ref, _ in found.hits])] == ["far/a.md"]
+
+
+def test_of_copies_that_share_a_vector_only_those_are_found_that_the_filter_lets_through(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha beta", "b.md": "alpha beta"})
+    embed_backlog(store)
+    with store.snapshot() as view:
+        found = view.nearest(MODEL, bag_of_words("alpha beta"), 5, Scope(filter=Compare("path", "eq", "b.md")))
+        assert [passage.info.path for passage in view.passages([ref for ref, _ in found.hits])] == ["b.md"]

@@ -56,14 +56,14 @@ _MAX_PATH = 32
 _MAX_CJK_WORD = 8
 """A longer run of one script is a clause, not a word: its pairs are enough."""
 _MAX_REMEMBERED = 48
-_MAX_MEMORY = 32_768
+_MAX_MEMORY = 65_536
 
 _APART = r"\x00-/:-@\[-^`{-\x7f"
 """ASCII without letters, digits and `_`; beyond ASCII, folding finds what is punctuation."""
 _RAW = re.compile(
     rf"[^\x00-\-/:-@\[-^`{{-\x7f][^{_APART}]*+"  # a word character, or the dot of `.net`
     rf"(?:(?:::|[./:'@&\\-])[^{_APART}]++)*+"
-    r"(?:\+\+|\#(?!\w))?"  # `c++`, `c#`
+    r"(?:\+\+|\#(?!\w))?+"  # `c++`, `c#`
 )
 _BETWEEN_PARTS = re.compile(f"[{_APART}_]+")
 _CAMEL = re.compile(
@@ -99,12 +99,25 @@ def query_terms(text: str) -> list[str]:
 
 
 class _Memory(dict[str, tuple[str, ...]]):
-    """The terms of the raw tokens met lately: running text repeats few words."""
+    """The terms of the raw tokens met lately: running text repeats few words.
+
+    When it is full it becomes the past, from which words that are still in use come back, and the rest is forgotten
+    when it is full again.
+    """
+
+    __slots__ = ("_past",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._past: dict[str, tuple[str, ...]] = {}
 
     def __missing__(self, raw: str) -> tuple[str, ...]:
-        terms = tuple(_terms_of_name(raw) if raw.isascii() else _terms_of_any_script(raw))
+        terms = self._past.get(raw)
+        if terms is None:
+            terms = tuple(_terms_of_name(raw) if raw.isascii() else _terms_of_any_script(raw))
         if len(raw) <= _MAX_REMEMBERED:
             if len(self) >= _MAX_MEMORY:
+                self._past = dict(self)
                 self.clear()
             self[raw] = terms
         return terms

@@ -8,6 +8,7 @@ these fields, boosts and constants ranks alike.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import log
 from types import MappingProxyType
 
@@ -32,17 +33,18 @@ def lexical_rows(title: str, path: str, chunks: Sequence[Chunk]) -> list[dict[st
     path_terms = analyse(path)
     heads: dict[tuple[str, ...], list[str]] = {}
     own = [analyse(chunk.text) for chunk in chunks]
+    whole = list(chain.from_iterable(own))
     rows = []
-    for at, chunk in enumerate(chunks):
+    end = 0
+    for chunk, terms in zip(chunks, own, strict=True):
         head = heads.get(chunk.headings)
         if head is None:
             head = heads[chunk.headings] = _head(title, chunk.headings)
-        before = _gather(own[i][::-1] for i in range(at - 1, -1, -1))[::-1]
-        after = _gather(own[i] for i in range(at + 1, len(own)))
+        start, end = end, end + len(terms)
         rows.append(
             {
-                "body": head + own[at],
-                "around": head + before + own[at] + after,
+                "body": head + terms,
+                "around": head + whole[max(0, start - AROUND) : end + AROUND],
                 "title": head,
                 "path": path_terms,
             }
@@ -64,13 +66,3 @@ def _head(title: str, headings: Sequence[str]) -> list[str]:
     """The terms of the title and the headings; a title that is the first heading counts once."""
     names = [*headings] if headings and headings[0] == title else [title, *headings]
     return [term for name in names for term in analyse(name)]
-
-
-def _gather(pieces: Iterable[list[str]]) -> list[str]:
-    """The first AROUND terms of these pieces."""
-    terms: list[str] = []
-    for piece in pieces:
-        terms += piece[: AROUND - len(terms)]
-        if len(terms) >= AROUND:
-            break
-    return terms

@@ -40,17 +40,22 @@ class Bm25:
             boost * self._idf(field, term) * (K1 + 1)
             for field, boost in BOOSTS.items()
             for term in set(terms)
-            if self._having(field, term)
+            if self.having(field, term)
         )
+
+    def words(self, field: str) -> list[str]:
+        """Every word of the field, once for each chunk that has it."""
+        return [word for ref in self._chunks for word in set(self._words(ref, field))]
+
+    def having(self, field: str, term: str) -> int:
+        """How many chunks have the term in this field."""
+        return sum(1 for ref in self._chunks if term in self._words(ref, field))
 
     def _words(self, ref: Ref, field: str) -> Sequence[str]:
         return self._chunks[ref].get(field, ())
 
-    def _having(self, field: str, term: str) -> int:
-        return sum(1 for ref in self._chunks if term in self._words(ref, field))
-
     def _idf(self, field: str, term: str) -> float:
-        having = self._having(field, term)
+        having = self.having(field, term)
         return math.log(1 + (len(self._chunks) - having + 0.5) / (having + 0.5))
 
     def _saturation(self, field: str, term: str, ref: Ref) -> float:

@@ -1,11 +1,14 @@
 """Reading: every answer is a loop over everything."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
+from dowse.filters import field_of, leaves, predicate
+from dowse.ports import NONE, Alternatives
 from dowse.store.memory.bm25 import Bm25
 from dowse.store.memory.state import State, chunk_key
 from dowse.text.fields import lexical_rows
@@ -16,6 +19,7 @@ from dowse.types import (
     Context,
     Document,
     DocumentInfo,
+    Filter,
     LedgerEntry,
     ModelIdentity,
     Passage,
@@ -33,6 +37,7 @@ _MATCHES: dict[str, Callable[[DocumentInfo, str], bool]] = {
     "path": lambda info, name: info.file == name,
     "suffix": lambda info, name: f"/{info.file}".endswith(f"/{name}"),
     "hash": lambda info, name: info.content_hash.startswith(name),
+    "uri": lambda info, name: info.uri == name,
 }
 
 
@@ -45,15 +50,48 @@ class MemorySnapshot:
         self._state = state
         self._passages = {passage.ref: passage for passage in state.passages()}
 
-    def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope,
+        alternatives: Alternatives = NONE,
+        required: Sequence[str] = (),
+    ) -> Ranked:
         """Score every chunk in scope that has one of the terms."""
-        bm25 = self._bm25
-        refs = [ref for ref in self._in_scope(scope) if bm25.matches(terms, ref)]
-        return Ranked(_best(((ref, bm25.score(terms, ref)) for ref in refs), k), bm25.ceiling(terms))
+        bm25, groups = self._bm25, _groups(terms, alternatives)
+        everything = [term for group in groups for term in group]
+        refs = [
+            ref
+            for ref in self._in_scope(scope)
+            if bm25.matches(everything, ref) and all(bm25.matches([term], ref) for term in required)
+        ]
+        best = _best(((ref, self._score(groups, ref)) for ref in refs), k)
+        return Ranked(best, _most(groups, lambda term: bm25.ceiling([term])))
 
-    def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
+    def lexical_scores(
+        self, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives = NONE
+    ) -> dict[Ref, float]:
         """Score just these chunks."""
-        return {ref: self._bm25.score(terms, ref) for ref in refs if ref in self._passages}
+        groups = _groups(terms, alternatives)
+        return {ref: self._score(groups, ref) for ref in refs if ref in self._passages}
+
+    def _score(self, groups: Iterable[Mapping[str, float]], ref: Ref) -> float:
+        return _most(groups, lambda term: self._bm25.score([term], ref))
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """Look into every chunk."""
+        return {term: self._bm25.having("body", term) for term in terms}
+
+    def completions(self, prefix: str, limit: int) -> list[str]:
+        """Look at every word of every chunk."""
+        counts = Counter(self._bm25.words("body"))
+        found = [(-count, term) for term, count in counts.items() if term.startswith(prefix)]
+        return [term for _, term in sorted(found)[:limit]]
+
+    def metadata_keys(self) -> frozenset[str]:
+        """Those of every document."""
+        return frozenset(key for info in self._infos() for key in info.metadata)
 
     def nearest(self, model: ModelIdentity, vector: "Vector", k: int, scope: Scope) -> Ranked:
         """Compare with every vector in scope."""
@@ -75,6 +113,11 @@ class MemorySnapshot:
         """Look each ref up."""
         return [self._passages[ref] for ref in refs if ref in self._passages]
 
+    def chunks(self, document: UUID) -> list[Passage]:
+        """Those of all passages that stand in it."""
+        found = [passage for passage in self._passages.values() if passage.info.id == document]
+        return sorted(found, key=lambda passage: passage.ordinal)
+
     def collections(self) -> tuple[Collection, ...]:
         """All, by name."""
         return tuple(sorted(self._state.collections.values(), key=lambda collection: collection.name))
@@ -89,13 +132,29 @@ class MemorySnapshot:
         )
 
     def documents(
-        self, collection: str | None = None, *, prefix: str = "", limit: int | None = None, offset: int = 0
+        self,
+        collection: str | None = None,
+        *,
+        prefix: str = "",
+        filter: Filter | None = None,  # noqa: A002 - the noun
+        limit: int | None = None,
+        offset: int = 0,
     ) -> list[DocumentInfo]:
         """One page of the sorted list."""
         infos = [
-            info for info in self._infos() if collection in (None, info.collection) and info.path.startswith(prefix)
+            info
+            for info in self._infos()
+            if collection in (None, info.collection) and info.path.startswith(prefix) and self._lets(filter, info)
         ]
         return infos[offset:][:limit]
+
+    def _lets(self, filter: Filter | None, info: DocumentInfo) -> bool:  # noqa: A002 - the noun
+        if filter is None:
+            return True
+        keeps = predicate(filter)
+        if any(field_of(leaf.field).of_passage for leaf in leaves(filter)):
+            return any(keeps(info, passage.chunk, passage.ordinal) for passage in self.chunks(info.id))
+        return keeps(info, None, 0)
 
     def document(self, document: UUID) -> Document | None:
         """The document with the text of its content."""
@@ -105,7 +164,12 @@ class MemorySnapshot:
         text = self._state.contents[entry.content].text
         return Document(entry.info, text, total_lines=count_lines(text))
 
-    def find(self, name: str, by: Literal["path", "suffix", "hash"]) -> list[DocumentInfo]:
+    def texts(self, content_hash: str) -> list[str]:
+        """Those of all contents, the latest first."""
+        contents = reversed(self._state.contents.items())
+        return [content.text for (known, _), content in contents if known.startswith(content_hash)]
+
+    def find(self, name: str, by: Literal["path", "suffix", "hash", "uri"]) -> list[DocumentInfo]:
         """Try every document."""
         return [info for info in self._infos() if _MATCHES[by](info, name)]
 
@@ -142,10 +206,12 @@ class MemorySnapshot:
         return sorted(infos, key=lambda info: (info.collection, info.path))
 
     def _in_scope(self, scope: Scope) -> list[Ref]:
+        keeps = None if scope.filter is None else predicate(scope.filter)
         return [
             ref
             for ref, passage in self._passages.items()
-            if scope.collections is None or passage.info.collection in scope.collections
+            if (scope.collections is None or passage.info.collection in scope.collections)
+            and (keeps is None or keeps(passage.info, passage.chunk, passage.ordinal))
         ]
 
     def _vector(self, passage: Passage) -> tuple[float, ...] | None:
@@ -160,6 +226,16 @@ class MemorySnapshot:
             for ordinal, row in enumerate(lexical_rows(entry.info.title, entry.info.path, chunks)):
                 rows[ref_of(entry.version, ordinal)] = row
         return Bm25(rows)
+
+
+def _groups(terms: Sequence[str], alternatives: Alternatives) -> list[dict[str, float]]:
+    """Each term with what may stand in its place, and the weights."""
+    return [{**alternatives.get(term, {}), term: 1.0} for term in dict.fromkeys(terms)]
+
+
+def _most(groups: Iterable[Mapping[str, float]], worth: Callable[[str], float]) -> float:
+    """The sum over the groups of the most that any of its terms is worth."""
+    return sum(max(weight * worth(term) for term, weight in group.items()) for group in groups)
 
 
 def _best(scored: Iterable[tuple[Ref, float]], k: int) -> tuple[tuple[Ref, float], ...]:

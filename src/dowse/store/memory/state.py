@@ -1,6 +1,6 @@
 """Everything that a memory store knows at one moment."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
@@ -14,6 +14,7 @@ from dowse.types import (
     Context,
     DocumentInfo,
     LedgerEntry,
+    MetadataValue,
     ModelIdentity,
     Passage,
     ref_of,
@@ -32,6 +33,8 @@ class Entry:
     info: DocumentInfo
     content: ContentKey
     version: int
+    said: Mapping[str, MetadataValue] = field(default_factory=dict)
+    """The part of the info's metadata that came with the draft."""
 
 
 @dataclass(slots=True)
@@ -43,6 +46,8 @@ class State:
     documents: dict[UUID, Entry] = field(default_factory=dict)
     contents: dict[ContentKey, Content] = field(default_factory=dict)
     unused_since: dict[ContentKey, int] = field(default_factory=dict)
+    originals: dict[str, bytes] = field(default_factory=dict)
+    """By content hash."""
     """When the last document of a content went away, for contents that no document shows."""
     ledger: dict[Place, LedgerEntry] = field(default_factory=dict)
     vectors: dict[bytes, tuple[float, ...]] = field(default_factory=dict)
@@ -58,6 +63,7 @@ class State:
             documents=dict(self.documents),
             contents=dict(self.contents),
             unused_since=dict(self.unused_since),
+            originals=dict(self.originals),
             ledger=dict(self.ledger),
             vectors=dict(self.vectors),
             model=self.model,

@@ -102,7 +102,7 @@ class MemoryStore:
     def fingerprints(self, collection: str) -> Mapping[str, Known]:
         """Ledger entries first, so that a document at the same path wins."""
         known = {
-            entry.path: Known(entry.fingerprint, state=entry.state)
+            entry.path: Known(entry.fingerprint, state=entry.state, code=entry.code)
             for entry in self._state.ledger.values()
             if entry.collection == collection
         }
@@ -110,7 +110,14 @@ class MemoryStore:
             info = entry.info
             if info.collection == collection:
                 known[info.path] = Known(
-                    info.fingerprint, info.content_hash, info.id, info.origin, recipe=entry.content[1]
+                    info.fingerprint,
+                    info.content_hash,
+                    info.id,
+                    info.origin,
+                    recipe=entry.content[1],
+                    media_type=info.media_type,
+                    declared_type=info.declared_type,
+                    metadata=entry.said,
                 )
         return known
 
@@ -118,6 +125,10 @@ class MemoryStore:
         """The titles of those that have content."""
         contents = self._state.contents
         return {key: contents[key].title for key in keys if key in contents}
+
+    def original(self, content_hash: str) -> bytes | None:
+        """The bytes, if they were kept."""
+        return self._state.originals.get(content_hash)
 
     def put(self, drafts: Sequence[Draft]) -> None:
         """Take the drafts in their order; a later one may link to the content of an earlier one."""
@@ -136,7 +147,8 @@ class MemoryStore:
                     info = replace(document.info, fingerprint=fingerprint)
                     state.documents[info.id] = replace(document, info=info)
                 if place in state.ledger:
-                    state.ledger[place] = replace(state.ledger[place], fingerprint=fingerprint)
+                    print_ = replace(fingerprint, etag="")  # what is not a document has no use for it
+                    state.ledger[place] = replace(state.ledger[place], fingerprint=print_)
 
     def record(self, entries: Sequence[LedgerEntry]) -> None:
         """Write the entries down."""
@@ -207,6 +219,8 @@ class MemoryStore:
             for key in [key for key, since in state.unused_since.items() if since <= cutoff]:
                 del state.contents[key]
                 del state.unused_since[key]
+            hashes = {content_hash for content_hash, _ in state.contents}
+            state.originals = {each: data for each, data in state.originals.items() if each in hashes}
             wanted = {key for content in state.contents.values() for key in embeddable(content)}
             state.vectors = {key: vector for key, vector in state.vectors.items() if key in wanted}
             state.model = state.model if state.vectors else None
@@ -245,6 +259,8 @@ def _put(state: State, draft: Draft) -> None:
             f"The content of {info.file} is unknown: hash {info.content_hash}, recipe {draft.recipe}.",
             hint="Put the document with its content.",
         )
+    if draft.original is not None:
+        state.originals[info.content_hash] = draft.original
     occupant = state.at((info.collection, info.path))
     previous = state.documents.get(info.id, occupant)
     if occupant is not None:
@@ -257,11 +273,13 @@ def _put(state: State, draft: Draft) -> None:
             info,
             id=old.id,
             metadata=deepcopy(metadata),
+            chunks=len(state.contents[key].chunks),
             created_at=old.created_at or now_ms(),
             updated_at=info.updated_at or now_ms(),
         ),
         key,
         state.next_version,
+        deepcopy(dict(info.metadata)),
     )
     state.next_version += 1
     state.ledger.pop((info.collection, info.path), None)

@@ -168,6 +168,7 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
         "DELETE FROM contents WHERE released_at <= ? AND id NOT IN (SELECT content FROM documents)",
         (released_before,),
     )
+    connection.execute("DELETE FROM originals WHERE hash NOT IN (SELECT hash FROM contents)")
     dropped = connection.execute("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM chunks)").rowcount
     dead = [row[0] for row in connection.execute("SELECT version FROM tombstones")]
     connection.execute("COMMIT")

@@ -1,7 +1,7 @@
 """Connections to the SQLite file, its numbered migrations, and SQLite's errors in our words."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from dowse.errors import (
     StoreVersionError,
     UsageError,
 )
+from dowse.store.sqlite import rows
 from dowse.store.sqlite.lexical import LexicalError
 
 APPLICATION_ID = 0x446F7773  # "Dows": marks the file as ours
@@ -140,9 +141,19 @@ MIGRATIONS: tuple[str, ...] = (
     -- Which tantivy commit (opstamp) each change relies on.
     CREATE TABLE lexical_commits (seq INTEGER PRIMARY KEY, opstamp INTEGER NOT NULL);
     """,
+    """
+    ALTER TABLE collections ADD COLUMN exclude TEXT NOT NULL DEFAULT '';       -- a glob per line
+    ALTER TABLE collections ADD COLUMN chunking TEXT NOT NULL DEFAULT '';      -- JSON; empty: as configured
+    ALTER TABLE collections ADD COLUMN settings TEXT NOT NULL DEFAULT '';      -- JSON, an interface's own
+    ALTER TABLE documents ADD COLUMN etag TEXT NOT NULL DEFAULT '';
+    ALTER TABLE documents ADD COLUMN declared_type TEXT NOT NULL DEFAULT '';   -- the user's word on the media type
+    -- The bytes of documents that have no address to read them from again.
+    CREATE TABLE originals (hash TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
+    """,
 )
 
 _BUSY_SECONDS = 10.0
+_PAGE = 8_192  # of a new database: texts of a few KB fill pages of 4 KB badly
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
@@ -154,9 +165,11 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
         _check_owner(connection, path)  # before anything is written into what may be somebody else's
+        connection.execute(f"PRAGMA page_size = {_PAGE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.create_function("unpacked", 1, rows.text_from, deterministic=True)
         _migrate(connection)
     except BaseException:
         connection.close()
@@ -164,8 +177,11 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
-    """Open the database for reading only; where there is none, or an empty file, an empty one in memory."""
+def connect_reader(path: Path, upgrade: Callable[[], None] | None = None) -> sqlite3.Connection:
+    """Open the database for reading only; where there is none, or an empty file, an empty one in memory.
+
+    `upgrade` is called for one of an earlier layout: the one case in which reading writes, once per upgrade.
+    """
     if not path.exists():
         return _stand_in()
     connection = _connect_read_only(path)
@@ -175,10 +191,14 @@ def connect_reader(path: Path) -> sqlite3.Connection:
             connection.close()
             return _stand_in()
         if version < len(MIGRATIONS):
-            raise StoreVersionError(
-                f"The index {path.parent} has the layout of an earlier version of Dowse.",
-                hint="Bring it up to date: dowse doctor --repair",
-            )
+            if upgrade is None:
+                raise StoreVersionError(
+                    f"The index {path.parent} has the layout of an earlier version of Dowse.",
+                    hint="Any other command brings it up to date: dowse status",
+                )
+            connection.close()
+            upgrade()
+            return connect_reader(path)
     except BaseException:
         connection.close()
         raise
@@ -191,6 +211,7 @@ class Momentary(sqlite3.Connection):
 
 def _stand_in() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, factory=Momentary)
+    connection.create_function("unpacked", 1, rows.text_from, deterministic=True)
     _migrate(connection)
     return connection
 
@@ -209,6 +230,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
         )
         try:
             connection.execute("PRAGMA query_only = ON")
+            connection.create_function("unpacked", 1, rows.text_from, deterministic=True)
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         except BaseException as error:
             connection.close()

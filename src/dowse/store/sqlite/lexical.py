@@ -15,16 +15,19 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import neg
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
+from dowse.ports import NONE, Alternatives
 from dowse.text.fields import BOOSTS, ceiling, idf
 
 _WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
 _TEXT_OPTION = "freq"
 _CHECKS = 5
+_WORDS_KEPT = 4096  # the terms that searches asked for since the last commit, some 4 MB
 _SEGMENT_FILES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _FOOTER = struct.Struct("<II")  # at the end of each of them: the length of a JSON text before it, and a mark
 
@@ -143,67 +146,137 @@ class LexicalIndex:
         shutil.rmtree(self._directory, ignore_errors=True)
 
 
+class _Word(NamedTuple):
+    """A term as one commit knows it."""
+
+    clauses: tuple[tuple[Any, Any], ...]
+    """What asks for it, in every field that has it; the others could only cost time."""
+    ceiling: float
+    """The most that BM25 could give for it, over all fields."""
+    having: int
+    """How many chunks have it among their own words."""
+
+
 class LexicalView:
-    """One commit of the index, for searching."""
+    """One commit of the index, for searching; what it once looked up of a term stays true."""
 
     def __init__(self, searcher: Any, schema: Any) -> None:
         self._searcher = searcher
         self._schema = schema
+        self._total: int = searcher.num_docs
+        self._words: dict[str, _Word] = {}
 
-    def search(self, terms: Sequence[str], count: int, collections: Sequence[int] | None) -> list[tuple[int, float]]:
-        """The best entries for any of the terms, best first, ties by ref."""
-        query = self._any_of(terms)
-        if collections is not None:
-            query = _only(query, tantivy.Query.term_set_query(self._schema, "collection", list(collections)))
+    def search(
+        self,
+        terms: Sequence[str],
+        count: int,
+        within: Mapping[str, Iterable[int]],
+        alternatives: Alternatives = NONE,
+        required: Sequence[str] = (),
+    ) -> list[tuple[int, float]]:
+        """The best entries for any of the terms, best first, ties by ref.
+
+        `within` gives the values that `collection`, `version` or `ref` may have; a field without any is free.
+        """
+        query = self._any_of(terms, alternatives)
+        for field, values in within.items():
+            query = _only(query, tantivy.Query.term_set_query(self._schema, field, list(values)))
+        for word in self._looked_up(required):
+            query = _only(query, tantivy.Query.boolean_query(list(word.clauses)))
         return self._run(query, count)
 
-    def scores(self, terms: Sequence[str], refs: Sequence[int]) -> dict[int, float]:
+    def scores(self, terms: Sequence[str], refs: Sequence[int], alternatives: Alternatives = NONE) -> dict[int, float]:
         """The scores of just these entries, without those that match nothing."""
         if not refs or not terms:
             return {}
         chosen = tantivy.Query.term_set_query(self._schema, "ref", list(refs))
-        return dict(self._run(_only(self._any_of(terms), chosen), len(refs)))
+        return dict(self._run(_only(self._any_of(terms, alternatives), chosen), len(refs)))
 
-    def ceiling(self, terms: Sequence[str]) -> float:
+    def ceiling(self, terms: Sequence[str], alternatives: Alternatives = NONE) -> float:
         """The most that BM25 could give for these terms: every field full of every one of them."""
-        total = self._searcher.num_docs
-        idfs = {}
-        for field in BOOSTS:
-            with _in_os_words():
-                counts = [self._searcher.doc_freq(field, term) for term in terms]
-            # Entries of dead versions count for a while, so that a term may seem to be in more than all.
-            idfs[field] = [idf(max(total, count), count) for count in counts if count]
-        return ceiling(idfs)
+        if not alternatives:
+            return sum([word.ceiling for word in self._looked_up(terms)])
+        most = 0.0
+        for term, word in zip(terms, self._looked_up(terms), strict=True):
+            others = alternatives.get(term, {})
+            ceilings = [weight * other.ceiling for weight, other in self._weighed(others)]
+            most += max([word.ceiling, *ceilings])
+        return most
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many entries' own words each term stands."""
+        return {term: word.having for term, word in zip(terms, self._looked_up(terms), strict=True)}
+
+    def completions(self, prefix: str, limit: int) -> list[str]:
+        """The most frequent terms that start so."""
+        with _in_os_words():
+            return [term for term, _ in self._searcher.terms_with_prefix("body", prefix, limit=limit)]
 
     def refs(self) -> list[int]:
         """Every entry's ref, for checking."""
-        return [ref for ref, _ in self._run(tantivy.Query.all_query(), self._searcher.num_docs)]
+        return [ref for ref, _ in self._run(tantivy.Query.all_query(), self._total)]
 
-    def _any_of(self, terms: Sequence[str]) -> Any:
-        return tantivy.Query.boolean_query(
-            [
+    def _any_of(self, terms: Sequence[str], alternatives: Alternatives) -> Any:
+        if not alternatives:
+            return tantivy.Query.boolean_query([clause for word in self._looked_up(terms) for clause in word.clauses])
+        clauses: list[tuple[Any, Any]] = []
+        for term, word in zip(terms, self._looked_up(terms), strict=True):
+            others = self._weighed(alternatives.get(term, {}))
+            if not others:
+                clauses += word.clauses
+                continue
+            group = [tantivy.Query.boolean_query(list(word.clauses))]
+            group += [
+                tantivy.Query.boost_query(tantivy.Query.boolean_query(list(other.clauses)), weight)
+                for weight, other in others
+            ]
+            clauses.append((tantivy.Occur.Should, tantivy.Query.disjunction_max_query(group)))
+        return tantivy.Query.boolean_query(clauses)
+
+    def _weighed(self, others: Mapping[str, float]) -> "list[tuple[float, _Word]]":
+        return list(zip(others.values(), self._looked_up(list(others)), strict=True))
+
+    def _looked_up(self, terms: Sequence[str]) -> list[_Word]:
+        words = self._words
+        if len(words) > _WORDS_KEPT:
+            words = self._words = {}
+        for term in terms:
+            if term not in words:
+                words[term] = self._look_up(term)
+        return [words[term] for term in terms]
+
+    def _look_up(self, term: str) -> _Word:
+        with _in_os_words():
+            counts = {field: self._searcher.doc_freq(field, term) for field in BOOSTS}
+        # Entries of dead versions count for a while, so that a term may seem to be in more than all.
+        idfs = {field: [idf(max(self._total, count), count)] for field, count in counts.items() if count}
+        return _Word(
+            clauses=tuple(
                 (
                     tantivy.Occur.Should,
                     tantivy.Query.boost_query(tantivy.Query.term_query(self._schema, field, term, _TEXT_OPTION), boost),
                 )
-                for term in terms
                 for field, boost in BOOSTS.items()
-            ]
+                if counts[field]
+            ),
+            ceiling=ceiling(idfs),
+            having=counts["body"],
         )
 
     def _run(self, query: Any, count: int) -> list[tuple[int, float]]:
-        total = self._searcher.num_docs
-        if not total:
+        if not self._total:
             return []
         with _in_os_words():
             # tantivy makes room for as many hits as it is asked for.
-            hits = self._searcher.search(query, limit=min(count, total), count=False).hits
-            refs = self._searcher.fast_field_values("ref", [address for _, address in hits])
+            hits = self._searcher.search(query, limit=min(count, self._total), count=False).hits
+            if not hits:
+                return []
+            scores, addresses = zip(*hits, strict=True)
+            refs = self._searcher.fast_field_values("ref", addresses)
         if None in refs:
             raise LexicalError("Entries have lost their refs.")
-        return sorted(
-            ((ref, score) for ref, (score, _) in zip(refs, hits, strict=True)), key=lambda hit: (-hit[1], hit[0])
-        )
+        # Equally good ones come in the order of their addresses. Pairs sort faster than anything with a key.
+        return [(ref, -below) for below, ref in sorted(zip(map(neg, scores), refs, strict=True))]
 
 
 def _view(directory: Path) -> LexicalView:

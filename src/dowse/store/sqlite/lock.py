@@ -13,37 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dowse.errors import StoreFullError, StoreLockedError
-
-if sys.platform == "win32":
-    import msvcrt
-
-    # Locking is mandatory on Windows: a byte far behind the text keeps the holder's name readable.
-    _LOCKED_BYTE = 1 << 20
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-
+from dowse.locks import try_lock, unlock
 
 _FIRST_WAIT = 0.005
 _LONGEST_WAIT = 0.1
@@ -68,7 +38,7 @@ class WriterLock:
             try:
                 yield
             finally:
-                _unlock(descriptor)
+                unlock(descriptor)
                 os.close(descriptor)
         finally:
             self._threads.release()
@@ -83,7 +53,7 @@ class WriterLock:
             ) from error
         try:
             pause = _FIRST_WAIT
-            while not _try_lock(descriptor):
+            while not try_lock(descriptor):
                 if time.monotonic() >= deadline:
                     raise self._timed_out()
                 time.sleep(pause)

@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +22,10 @@ _REMEDY = "Mend it: dowse doctor --repair"
 class Readers:
     """The reading half of a store; any number of threads may read at once."""
 
-    def __init__(self, directory: Path, database: Path) -> None:
+    def __init__(self, directory: Path, database: Path, upgrade: Callable[[], None]) -> None:
         self._directory = directory
         self._database = database
+        self._upgrade = upgrade
         self._guard = threading.Lock()  # over the fields below
         self._idle: list[sqlite3.Connection] = []
         self._derived: tuple[int, Derived] | None = None
@@ -33,22 +34,29 @@ class Readers:
     @contextmanager
     def snapshot(self) -> Iterator[SqliteSnapshot]:
         """See `ports.Store.snapshot`."""
-        with in_our_words(self._directory):
-            connection = self._reader()
+        connection = None
         try:
-            with in_our_words(self._directory):
+            try:
+                connection = self._reader()
                 derived = self._begin(connection)
-            with sqlite_in_our_words(self._directory):
+            except Exception:  # only now: each search would pay for words that few need
+                with in_our_words(self._directory):
+                    raise
+            try:
                 yield SqliteSnapshot(connection, self._directory, derived)
+            except Exception:
+                with sqlite_in_our_words(self._directory):
+                    raise
         finally:
-            self._release(connection)
+            if connection is not None:
+                self._release(connection)
 
     def _reader(self) -> sqlite3.Connection:
         with self._guard:
             self.check_open()
             if self._idle:
                 return self._idle.pop()
-        return connect_reader(self._database)
+        return connect_reader(self._database, self._upgrade)
 
     def _release(self, connection: sqlite3.Connection) -> None:
         if connection.in_transaction:

@@ -1,24 +1,24 @@
 """One unchanging view of the store: an SQLite read transaction and the derived indexes that fit it."""
 
-import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
+from dowse.ports import NONE, Alternatives
 from dowse.store.sqlite import rows
 from dowse.store.sqlite.lexical import LexicalError
+from dowse.store.sqlite.passages import Passages
 from dowse.types import (
-    ORDINAL_BITS,
-    ORDINAL_MASK,
     Collection,
     CollectionStats,
     Context,
     Document,
     DocumentInfo,
+    Filter,
     LedgerEntry,
     ModelIdentity,
     Passage,
@@ -33,22 +33,14 @@ from dowse.types import (
 
 if TYPE_CHECKING:
     from dowse.ports import Vector
+    from dowse.store.sqlite.choosing import Chosen
     from dowse.store.sqlite.lexical import LexicalView
     from dowse.store.sqlite.vector_files import OpenVectors
     from dowse.store.sqlite.vectors import VectorRows
 
 WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
-# One statement for any number of refs, so that SQLite need not prepare it anew for each search.
-_CHUNKS = (
-    f"SELECT w.value, {rows.CHUNK_COLUMNS}, {rows.CHUNK_TEXT} "
-    f"FROM json_each(?) w CROSS JOIN documents d ON d.version = w.value >> {ORDINAL_BITS} "
-    f"JOIN contents n ON n.id = d.content JOIN chunks c ON c.content = n.id AND c.ordinal = (w.value & {ORDINAL_MASK})"
-)
-_INFOS = (
-    f"SELECT d.version, {rows.DOCUMENT_COLUMNS} FROM json_each(?) w CROSS JOIN documents d ON d.version = w.value "
-    "JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content"
-)
-_INFOS_KEPT = 10_000  # documents that searches found since the last change, some 10 MB
+_MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
+_AFTER_HEX = "g"
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -65,6 +57,7 @@ class Derived:
     notes: tuple[str, ...]
     memory: dict[str, Any] = field(default_factory=dict)
     """What every search asks for and only a change can change: the collections, the contexts, the model."""
+    passages: Passages = field(default_factory=Passages)
 
 
 class SqliteSnapshot:
@@ -78,19 +71,31 @@ class SqliteSnapshot:
 
     # By words
 
-    def lexical(self, terms: Sequence[str], k: int, scope: Scope) -> Ranked:
-        """See `ports.Snapshot.lexical`: asks for more until k of the hits are live."""
+    def lexical(
+        self,
+        terms: Sequence[str],
+        k: int,
+        scope: Scope,
+        alternatives: Alternatives = NONE,
+        required: Sequence[str] = (),
+    ) -> Ranked:
+        """See `ports.Snapshot.lexical`: asks for more until k of the hits are live and in scope."""
         terms = _unique(terms)
         index = self._derived.lexical
         if index is None or not terms:
             return Ranked((), 0.0)
-        collections = self._collection_ids(scope)
+        collections, chosen = self._collection_ids(scope), self._chosen(scope)
+        within: dict[str, Iterable[int]] = {} if collections is None else {"collection": collections}
+        if chosen is not None and len(chosen.keys) <= _MOST_NAMED:
+            within[chosen.field] = chosen.keys
         wanted = k
         try:
-            ceiling = index.ceiling(terms)
+            ceiling = index.ceiling(terms, alternatives)
             while k > 0:
-                found = index.search(terms, wanted, collections)
+                found = index.search(terms, wanted, within, alternatives, required)
                 hits = self._live(found)
+                if chosen is not None:
+                    hits = [hit for hit in hits if chosen.has(hit[0])]
                 if len(hits) >= k or len(found) < wanted:
                     return Ranked(tuple(hits[:k]), ceiling)
                 wanted *= 4
@@ -99,15 +104,35 @@ class SqliteSnapshot:
             ceiling = 0.0
         return Ranked((), ceiling)
 
-    def lexical_scores(self, terms: Sequence[str], refs: Sequence[Ref]) -> dict[Ref, float]:
+    def lexical_scores(
+        self, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives = NONE
+    ) -> dict[Ref, float]:
         """See `ports.Snapshot.lexical_scores`."""
         index = self._derived.lexical
         try:
-            found = index.scores(_unique(terms), refs) if index else {}
+            found = index.scores(_unique(terms), refs, alternatives) if index else {}
         except LexicalError:
             self._note(WORDS_DAMAGED)
             found = {}
         return {ref: found.get(ref, 0.0) for ref in refs}
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """See `ports.Snapshot.frequencies`."""
+        index = self._derived.lexical
+        try:
+            return index.frequencies(terms) if index else dict.fromkeys(terms, 0)
+        except LexicalError:
+            self._note(WORDS_DAMAGED)
+            return dict.fromkeys(terms, 0)
+
+    def completions(self, prefix: str, limit: int) -> list[str]:
+        """See `ports.Snapshot.completions`."""
+        index = self._derived.lexical
+        try:
+            return index.completions(prefix, limit) if index else []
+        except LexicalError:
+            self._note(WORDS_DAMAGED)
+            return []
 
     def _note(self, note: str) -> None:
         """Tell of damage that shows only now."""
@@ -122,13 +147,19 @@ class SqliteSnapshot:
         if found is None or k <= 0:
             return Ranked((), 1.0)
         model_id, files = found
-        collections = self._collection_ids(scope)
-        allowed = None if collections is None else self._rows_of(model_id, collections, len(files))
+        collections, chosen = self._collection_ids(scope), self._chosen(scope)
+        is_free = collections is None and chosen is None
+        allowed = None if is_free else self._rows_of(model_id, collections, chosen, len(files))
         wanted = k
         while True:
             best = files.nearest(vector, wanted, allowed)
             refs = self._refs_of_rows(model_id, [row for row, _ in best], collections)
-            hits = [(ref, cosine) for row, cosine in best for ref in refs.get(row, ())]
+            hits = [
+                (ref, cosine)
+                for row, cosine in best
+                for ref in refs.get(row, ())
+                if chosen is None or chosen.has(ref)  # copies share a row
+            ]
             if len(hits) >= k or len(best) < wanted:
                 hits.sort(key=lambda hit: (-hit[1], hit[0]))
                 return Ranked(tuple(hits[:k]), 1.0)
@@ -156,23 +187,15 @@ class SqliteSnapshot:
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
         """See `ports.Snapshot.passages`."""
-        infos = self._infos({version_of(ref) for ref in refs})
-        found: dict[int, Passage] = {}
-        for row in self._connection.execute(_CHUNKS, (json.dumps(refs),)):
-            ref = row[0]
-            found[ref] = Passage(ref, infos[version_of(ref)], rows.chunk_from(row[1:10], row[10]), ordinal_of(ref))
-        return [found[ref] for ref in refs if ref in found]
+        return self._derived.passages.behind(self._connection, refs)
 
-    def _infos(self, versions: set[int]) -> dict[int, DocumentInfo]:
-        """The documents of these versions; a version never changes, so that each is read once between changes."""
-        infos: dict[int, DocumentInfo] = self._derived.memory.setdefault("infos", {})
-        if missing := [version for version in versions if version not in infos]:
-            if len(infos) > _INFOS_KEPT:
-                infos = self._derived.memory["infos"] = {}
-                missing = list(versions)
-            for row in self._connection.execute(_INFOS, (json.dumps(missing),)):
-                infos[row[0]] = rows.document_from(row[1:])
-        return infos
+    def chunks(self, document: UUID) -> list[Passage]:
+        """See `ports.Snapshot.chunks`."""
+        row = self._connection.execute(
+            "SELECT d.version, n.chunks FROM documents d JOIN contents n ON n.id = d.content WHERE d.uuid = ?",
+            (document.bytes,),
+        ).fetchone()
+        return [] if row is None else self.passages([ref_of(row[0], ordinal) for ordinal in range(row[1])])
 
     def collections(self) -> tuple[Collection, ...]:
         """See `ports.Snapshot.collections`."""
@@ -190,14 +213,25 @@ class SqliteSnapshot:
         return found
 
     def documents(
-        self, collection: str | None = None, *, prefix: str = "", limit: int | None = None, offset: int = 0
+        self,
+        collection: str | None = None,
+        *,
+        prefix: str = "",
+        filter: Filter | None = None,  # noqa: A002 - the noun
+        limit: int | None = None,
+        offset: int = 0,
     ) -> list[DocumentInfo]:
         """See `ports.Snapshot.documents`."""
-        return self._documents(
-            "(?1 IS NULL OR l.name = ?1) AND substr(d.path, 1, length(?2)) = ?2",
-            (collection, prefix, -1 if limit is None else limit, offset),
-            "LIMIT ?3 OFFSET ?4",
-        )
+        condition, values = "substr(d.path, 1, length(?)) = ?", [prefix, prefix]
+        if collection is not None:
+            condition, values = f"l.name = ? AND {condition}", [collection, *values]
+        if filter is not None:
+            from dowse.store.sqlite.choosing import as_condition
+
+            wanted, parameters = as_condition(self._connection, filter)
+            condition, values = f"{condition} AND {wanted}", [*values, *parameters]
+        page = (-1 if limit is None else limit, offset)
+        return self._documents(condition, (*values, *page), "LIMIT ? OFFSET ?")
 
     def document(self, document: UUID) -> Document | None:
         """See `ports.Snapshot.document`."""
@@ -207,17 +241,25 @@ class SqliteSnapshot:
         ).fetchone()
         if row is None:
             return None
-        return Document(rows.document_from(row[:-2]), row[-2].decode(), total_lines=row[-1])
+        return Document(rows.document_from(row[:-2]), rows.text_from(row[-2]).decode(), total_lines=row[-1])
 
-    def find(self, name: str, by: Literal["path", "suffix", "hash"]) -> list[DocumentInfo]:
+    def texts(self, content_hash: str) -> list[str]:
+        """See `ports.Snapshot.texts`."""
+        query = "SELECT text FROM contents WHERE hash >= ?1 AND hash < ?1 || 'g' ORDER BY id DESC"
+        return [rows.text_from(text).decode() for (text,) in self._connection.execute(query, (content_hash,))]
+
+    def find(self, name: str, by: Literal["path", "suffix", "hash", "uri"]) -> list[DocumentInfo]:
         """See `ports.Snapshot.find`."""
-        full = "l.name || '/' || d.path"
+        # Each by an index: of the ends of paths, at least, only the small index of paths is read.
+        ending = "SELECT id FROM documents WHERE path = ? OR substr(path, -length(?) - 1) = '/' || ?"
+        whole = tuple(name.partition("/")[::2])
         conditions = {
-            "path": f"{full} = ?1",
-            "suffix": f"({full} = ?1 OR substr({full}, -length(?1) - 1) = '/' || ?1)",
-            "hash": "substr(n.hash, 1, length(?1)) = ?1",
+            "path": ("l.name = ? AND d.path = ?", whole),
+            "suffix": (f"d.id IN ({ending}) OR (l.name = ? AND d.path = ?)", (name, name, name, *whole)),
+            "hash": ("n.hash >= ? AND n.hash < ?", (name, name + _AFTER_HEX)),
+            "uri": ("d.uri = ?", (name,)),
         }
-        return self._documents(conditions[by], (name,))
+        return self._documents(*conditions[by])
 
     def ledger(self, collection: str | None = None) -> list[LedgerEntry]:
         """See `ports.Snapshot.ledger`."""
@@ -281,6 +323,24 @@ class SqliteSnapshot:
             return None
         return [known[name] for name in scope.collections if name in known]
 
+    def _chosen(self, scope: Scope) -> "Chosen | None":
+        """What the scope's filter lets through; None where there is none."""
+        if scope.filter is None:
+            return None
+        from dowse.store.sqlite.choosing import chosen_by  # most searches have no filter
+
+        return chosen_by(self._connection, scope.filter)
+
+    def metadata_keys(self) -> frozenset[str]:
+        """See `ports.Snapshot.metadata_keys`."""
+        from dowse.store.sqlite.filtering import metadata_keys
+
+        memory = self._derived.memory
+        if "metadata keys" not in memory:
+            memory["metadata keys"] = metadata_keys(self._connection)
+        keys: frozenset[str] = memory["metadata keys"]
+        return keys
+
     def _remembered(self, query: str, make: Callable[[Any], Any]) -> tuple[Any, ...]:
         """The rows of a query that reads little and is asked with every search, as nouns."""
         memory = self._derived.memory
@@ -292,9 +352,10 @@ class SqliteSnapshot:
     def _live(self, found: list[tuple[int, float]]) -> list[tuple[Ref, float]]:
         """Those of the word index's hits that belong to live versions."""
         dead, beyond = self._derived.dead, ref_of(self._derived.last_version + 1, 0)
-        return [
-            (cast("Ref", ref), score) for ref, score in found if ref < beyond and not (dead and version_of(ref) in dead)
-        ]
+        hits = cast("list[tuple[Ref, float]]", found)
+        if not dead and (not hits or max(hits)[0] < beyond):
+            return hits
+        return [(ref, score) for ref, score in hits if ref < beyond and version_of(ref) not in dead]
 
     def _model(self, model: ModelIdentity) -> "tuple[int, VectorRows] | None":
         row = self._connection.execute(
@@ -304,19 +365,21 @@ class SqliteSnapshot:
             return None
         return row[0], self._derived.vectors.map(row[1])
 
-    def _rows_of(self, model_id: int, collections: Sequence[int], count: int) -> Any:
-        """A mask over the rows: which ones belong to chunks of these collections."""
+    def _rows_of(self, model_id: int, collections: Sequence[int] | None, chosen: "Chosen | None", count: int) -> Any:
+        """A mask over the rows: which ones belong to chunks in scope."""
         import numpy as np
 
         allowed = np.zeros(count, dtype=bool)
-        marks = ",".join("?" * len(collections))
+        condition = "1" if collections is None else f"d.collection IN ({','.join(map(str, collections)) or 'NULL'})"
+        if chosen is not None:
+            condition += f" AND ({chosen.condition.sql})"
         found = self._connection.execute(
-            "SELECT v.row FROM documents d JOIN chunks c ON c.content = d.content "
-            f"JOIN vectors v ON v.model = ? AND v.key = c.key WHERE d.collection IN ({marks})",
-            (model_id, *collections),
+            f"SELECT v.row FROM {rows.DOCUMENT_TABLES} JOIN chunks c ON c.content = d.content "
+            f"JOIN vectors v ON v.model = ? AND v.key = c.key WHERE {condition}",
+            (model_id, *(chosen.condition.parameters if chosen else ())),
         )
-        chosen = np.fromiter((row for (row,) in found), dtype=np.int64)
-        allowed[chosen[chosen < count]] = True
+        numbers = np.fromiter((row for (row,) in found), dtype=np.int64)
+        allowed[numbers[numbers < count]] = True
         return allowed
 
     def _refs_of_rows(

@@ -45,7 +45,7 @@ class SqliteStore:
                 )
         self._lock = WriterLock(directory / "writer.lock", lock_timeout)
         self._writer: sqlite3.Connection | None = None
-        self._readers = Readers(directory, self._database)
+        self._readers = Readers(directory, self._database, self._upgrade)
 
     def snapshot(self) -> AbstractContextManager[SqliteSnapshot]:
         """See `ports.Store.snapshot`."""
@@ -78,23 +78,24 @@ class SqliteStore:
             self._writer = connect_writer(self._database)
         return self._writer
 
+    def _upgrade(self) -> None:
+        """Bring an index of an earlier layout to this one."""
+        with self._lock.held():
+            self._connection()
+
     def put_collection(self, collection: Collection) -> None:
         """See `ports.Store.put_collection`."""
         with self._writing() as writing:
+            marks = ", ".join("?" * len(rows.COLLECTION_COLUMNS.split(", ")))
+            changes = ", ".join(
+                f"{column} = excluded.{column}"
+                for column in rows.COLLECTION_COLUMNS.split(", ")
+                if column not in {"name", "created_at"}
+            )
             writing.connection.execute(
-                f"INSERT INTO collections ({rows.COLLECTION_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET root = excluded.root, pattern = excluded.pattern, "
-                "included = excluded.included, description = excluded.description, "
-                "updated_at = excluded.updated_at",
-                (
-                    collection.name,
-                    collection.root,
-                    collection.pattern,
-                    collection.included,
-                    collection.description,
-                    collection.created_at or now_ms(),
-                    collection.updated_at,
-                ),
+                f"INSERT INTO collections ({rows.COLLECTION_COLUMNS}) VALUES ({marks}) "
+                f"ON CONFLICT (name) DO UPDATE SET {changes}",
+                rows.collection_to(collection),
             )
 
     def rename_collection(self, name: str, new_name: str) -> None:
@@ -154,13 +155,13 @@ class SqliteStore:
         with self._writing() as writing:
             identifier = writing.collection_id(collection)
             values = [
-                (each.size, each.mtime_ns, each.inode, each.read_ns, identifier, path)
+                (each.size, each.mtime_ns, each.inode, each.read_ns, each.etag, identifier, path)
                 for path, each in fingerprints.items()
             ]
-            for table in ("documents", "ledger"):
+            for table, columns in {"documents": ", etag = ?5", "ledger": ""}.items():
                 writing.connection.executemany(
-                    f"UPDATE {table} SET size = ?, mtime_ns = ?, inode = ?, read_ns = ? "
-                    "WHERE collection = ? AND path = ?",
+                    f"UPDATE {table} SET size = ?1, mtime_ns = ?2, inode = ?3, read_ns = ?4{columns} "
+                    "WHERE collection = ?6 AND path = ?7",
                     values,
                 )
 
@@ -226,18 +227,27 @@ class SqliteStore:
         """See `ports.Store.fingerprints`."""
         known: dict[str, Known] = {}
         with self._readers.reading() as connection:
-            for path, state, *print_ in connection.execute(
-                "SELECT g.path, g.state, g.size, g.mtime_ns, g.inode, g.read_ns FROM ledger g "
+            for path, state, code, *print_ in connection.execute(
+                "SELECT g.path, g.state, g.code, g.size, g.mtime_ns, g.inode, g.read_ns FROM ledger g "
                 "JOIN collections l ON l.id = g.collection WHERE l.name = ?",
                 (collection,),
             ):
-                known[path] = Known(Fingerprint(*print_), state=state)
-            for path, digest, uuid, origin, recipe, *print_ in connection.execute(
-                "SELECT d.path, n.hash, d.uuid, d.origin, n.recipe, d.size, d.mtime_ns, d.inode, d.read_ns "
-                f"FROM {rows.DOCUMENT_TABLES} WHERE l.name = ?",
+                known[path] = Known(Fingerprint(*print_), state=state, code=code)
+            for path, digest, uuid, origin, recipe, media_type, declared, metadata, *print_ in connection.execute(
+                "SELECT d.path, n.hash, d.uuid, d.origin, n.recipe, d.media_type, d.declared_type, d.metadata, "
+                f"d.size, d.mtime_ns, d.inode, d.read_ns, d.etag FROM {rows.DOCUMENT_TABLES} WHERE l.name = ?",
                 (collection,),
             ):
-                known[path] = Known(Fingerprint(*print_), digest, UUID(bytes=uuid), origin, recipe)
+                known[path] = Known(
+                    Fingerprint(*print_),
+                    digest,
+                    UUID(bytes=uuid),
+                    origin,
+                    recipe,
+                    media_type=media_type,
+                    declared_type=declared,
+                    metadata=rows.metadata_from(metadata),
+                )
         return known
 
     def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
@@ -246,6 +256,12 @@ class SqliteStore:
         with self._readers.reading() as connection:
             found = {key: connection.execute(query, key).fetchone() for key in keys}
         return {key: row[0] for key, row in found.items() if row is not None}
+
+    def original(self, content_hash: str) -> bytes | None:
+        """See `ports.Store.original`."""
+        with self._readers.reading() as connection:
+            row = connection.execute("SELECT data FROM originals WHERE hash = ?", (content_hash,)).fetchone()
+        return row and bytes(row[0])
 
     # Vectors
 

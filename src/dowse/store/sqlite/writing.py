@@ -102,6 +102,8 @@ class Writing:
             "mtime_ns": print_.mtime_ns,
             "inode": print_.inode,
             "read_ns": print_.read_ns,
+            "etag": print_.etag,
+            "declared_type": info.declared_type,
             "updated_at": info.updated_at or now_ms(),
         }
         if known is None:
@@ -112,6 +114,9 @@ class Writing:
             changes = ", ".join(f"{name} = ?" for name in columns)
             self.connection.execute(f"UPDATE documents SET {changes} WHERE id = ?", (*columns.values(), known[0]))
             self._bury(known[2], known[1])
+        if draft.original is not None:
+            kept = (info.content_hash, draft.original)
+            self.connection.execute("INSERT OR IGNORE INTO originals VALUES (?, ?)", kept)
         self.connection.execute("UPDATE contents SET released_at = NULL WHERE id = ?", (content,))
         self.connection.execute("DELETE FROM ledger WHERE collection = ? AND path = ?", (collection, info.path))
         fields = self._fields_of(content, info.title, info.path) if draft.content is None else prepared.fields
@@ -176,7 +181,7 @@ class Writing:
                 draft.recipe,
                 content.title,
                 rows.metadata_to(content.metadata),
-                content.text.encode(),
+                rows.text_to(content.text),
                 count_lines(content.text),
                 len(keys),
                 len(keys) - sum(self._has_vector(key) for key in keys),
