@@ -1,15 +1,18 @@
 """Questions to a store, with hashed words for meaning: texts are as near as the words that they share."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.inference.hashed import HashedEmbedder
 from dowse.ports import Snapshot, Store
-from dowse.search.pipeline import answer
+from dowse.search.pipeline import Models, answer
 from dowse.types import Answer, ModelIdentity, Query
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dowse.ports import Vector
 
 EMBEDDER = HashedEmbedder()
@@ -38,7 +41,12 @@ def ask(store: Store, text: str, *, identity: ModelIdentity = IDENTITY, **option
 
 
 def ask_view(view: Snapshot, text: str, *, identity: ModelIdentity = IDENTITY, **options: object) -> Answer:
-    return answer(view, Query(text, **options), identity, EMBEDDER.embed_query)  # type: ignore[arg-type]  # a table's
+    return answer(view, Query(text, **options), models(identity))  # type: ignore[arg-type]  # a table's
+
+
+def models(identity: ModelIdentity = IDENTITY, embed_query: "Callable[[str], Vector]" = EMBEDDER.embed_query) -> Models:
+    """The models of a search, with this way to embed a question."""
+    return Models(lambda: identity, lambda: SimpleNamespace(embed_query=embed_query))  # type: ignore[arg-type,return-value]
 
 
 def failing(text: str) -> "Vector":

@@ -15,14 +15,27 @@ from dowse.search.pipeline import answer
 from dowse.store.memory import MemoryStore
 from dowse.store.sqlite import SqliteStore
 from dowse.types import Collection, Context, Query, Snippet
-from search.asking import EMBEDDER, ENGLISH, IDENTITY, LIBRARY, MODES, ask, ask_view, embed_all, failing, files, places
+from search.asking import (
+    EMBEDDER,
+    ENGLISH,
+    IDENTITY,
+    LIBRARY,
+    MODES,
+    ask,
+    ask_view,
+    embed_all,
+    failing,
+    files,
+    models,
+    places,
+)
 
 # What is found
 
 
 def test_words_alone_find_without_asking_the_model(library: Store) -> None:
     with library.snapshot() as view:
-        found = answer(view, Query("boiling water", mode="lex"), IDENTITY, failing)
+        found = answer(view, Query("boiling water", mode="lex"), models(IDENTITY, failing))
     assert found.mode == "lex"
     assert places(found)[0] == ("notes/tea.md", 1)
     assert found.notes == ()
@@ -108,9 +121,9 @@ def test_both_stores_answer_alike(tmp_path: Path) -> None:
 def test_without_vectors_words_answer_and_the_answer_says_so(store: Store) -> None:
     put_texts(store, LIBRARY)
     with store.snapshot() as view:
-        words = answer(view, Query("boiling water", mode="lex"), IDENTITY, failing)
+        words = answer(view, Query("boiling water", mode="lex"), models(IDENTITY, failing))
         for mode in ("hybrid", "auto"):
-            found = answer(view, Query("boiling water", mode=mode), IDENTITY, failing)
+            found = answer(view, Query("boiling water", mode=mode), models(IDENTITY, failing))
             assert found.mode == "lex"
             assert found.hits == words.hits
             (note,) = found.notes
@@ -143,7 +156,7 @@ def test_meaning_with_vectors_of_another_model_is_refused(library: Store) -> Non
 @pytest.mark.parametrize("mode", ["hybrid", "auto"])
 def test_when_the_model_fails_words_answer_and_the_answer_says_why(library: Store, mode: str) -> None:
     with library.snapshot() as view:
-        found = answer(view, Query("water", mode=mode), IDENTITY, failing)  # type: ignore[arg-type]
+        found = answer(view, Query("water", mode=mode), models(IDENTITY, failing))  # type: ignore[arg-type]
     assert found.mode == "lex"
     assert files(found) == files(ask(library, "water", mode="lex"))
     (note,) = found.notes
@@ -153,7 +166,7 @@ def test_when_the_model_fails_words_answer_and_the_answer_says_why(library: Stor
 
 def test_when_the_model_fails_meaning_alone_fails_with_it(library: Store) -> None:
     with library.snapshot() as view, pytest.raises(ModelError) as failure:
-        answer(view, Query("water", mode="vec"), IDENTITY, failing)
+        answer(view, Query("water", mode="vec"), models(IDENTITY, failing))
     assert failure.value.hint == "Mend it."
 
 
@@ -162,7 +175,7 @@ def test_a_model_for_english_is_not_asked_about_chinese(store: Store) -> None:
     embed_all(store, ENGLISH)
     with store.snapshot() as view:
         for mode in ("hybrid", "auto"):
-            found = answer(view, Query("数据库备份 backup", mode=mode), ENGLISH, failing)
+            found = answer(view, Query("数据库备份 backup", mode=mode), models(ENGLISH, failing))
             assert found.mode == "lex"
             assert files(found)[0] == "notes/db.md"
             (note,) = found.notes
@@ -457,7 +470,7 @@ def test_the_vector_of_a_query_is_made_of_all_of_its_text(library: Store) -> Non
         return EMBEDDER.embed_query(text)
 
     with library.snapshot() as view:
-        answer(view, Query("What is hot?", mode="hybrid"), IDENTITY, embed_query)  # type: ignore[arg-type]
+        answer(view, Query("What is hot?", mode="hybrid"), models(IDENTITY, embed_query))  # type: ignore[arg-type]
     assert asked == ["What is hot?"]
 
 

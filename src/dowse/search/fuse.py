@@ -44,6 +44,8 @@ def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, flo
     if len(evidence) == 1:
         ((hits, ceiling),) = ((leg.ranked.hits, leg.ranked.ceiling) for leg in evidence.values())
         # Ranked already, by a leg that weighs 1; computed as `explain` does it, so that both round alike.
+        if hits and 0 <= hits[-1][1] <= hits[0][1] <= ceiling and ceiling:  # nothing to clamp, as nearly always
+            return [(ref, raw / ceiling) for ref, raw in hits]
         return [(ref, min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0) for ref, raw in hits]
     fused = {ref: 0.0 for leg in evidence.values() for ref, _ in leg.ranked.hits}
     for name, leg in evidence.items():
@@ -85,20 +87,22 @@ def score(mode: str, fused: float) -> float:
 
 def explain(mode: str, evidence: Mapping[LegName, Evidence], refs: Sequence[Ref]) -> dict[Ref, Explain]:
     """How each of these came by its score."""
-    weights = WEIGHTS[mode]
-    ranks = {
-        name: {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)} for name, leg in evidence.items()
-    }
     alone = set(without_vector(evidence))
+    sides = [
+        (name, WEIGHTS[mode][name], leg, {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)})
+        for name, leg in evidence.items()
+    ]
     explained = {}
     for ref in refs:
-        legs = tuple(
-            Leg(name, ranks[name].get(ref), leg.values.get(ref, 0.0), _value(leg, ref), weights[name])
-            for name, leg in evidence.items()
-            if name == "lex" or ref not in alone
-        )
-        fused = _by_words_alone(mode, legs[0].value) if ref in alone else sum(leg.weight * leg.value for leg in legs)
-        explained[ref] = Explain(legs, fused, score(mode, fused))
+        legs, fused = [], 0.0
+        for name, weight, leg, ranks in sides:
+            if name == "lex" or ref not in alone:
+                value = _value(leg, ref)
+                legs.append(Leg(name, ranks.get(ref), leg.values.get(ref, 0.0), value, weight))
+                fused += weight * value
+        if ref in alone:
+            fused = _by_words_alone(mode, legs[0].value)
+        explained[ref] = Explain(tuple(legs), fused, score(mode, fused))
     return explained
 
 

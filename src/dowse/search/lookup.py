@@ -1,14 +1,14 @@
 """Find documents by name: path, end of path, docid or id, with lines picked by `name:120:40`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 from urllib.parse import unquote
 from uuid import UUID
 
-from dowse.errors import NotFoundError, UsageError
+from dowse.errors import ConflictError, NotFoundError, UsageError
 from dowse.ports import Snapshot
 from dowse.search.contexts import contexts_of
 from dowse.search.spelling import similar_names
@@ -20,6 +20,7 @@ _DOCID = re.compile(r"#?(?P<digits>[0-9a-f]{6,64})")
 _SCHEME = re.compile(r"(?:qmd|dowse)://", re.IGNORECASE)
 _LINES_AT_END = re.compile(r"(?<=.)(?::[0-9]{1,9}){1,2}$", re.DOTALL)
 _COMMA = re.compile(r",(?![^{}]{0,999}\}|[^\[\]]{0,999}\])")  # between names, not inside a glob
+_LISTED = 5  # names in a message
 _GLOB_SIGNS = frozenset("*?[{")
 _WAYS: tuple[Literal["path", "suffix"], ...] = ("path", "suffix")
 
@@ -69,6 +70,46 @@ def get_many(snapshot: Snapshot, pattern: str, *, max_lines: int | None = None, 
     if not documents and not missed:
         raise NotFoundError(f"No documents match {pattern!r}.", hint="See what there is: dowse ls COLLECTION")
     return Found(tuple(documents), tuple(missed))
+
+
+def find(
+    snapshot: Snapshot,
+    names: Iterable[str],
+    collection: str | None = None,
+    uri_of: Callable[[str], str | None] = lambda _: None,
+) -> tuple[DocumentInfo, ...]:
+    """The documents that are called so, each name by path, URI, docid, id or glob; in one collection if one is named.
+
+    `uri_of` knows the URI of a name that means something outside of the index, as a path on the disk does.
+
+    Raises:
+        NotFoundError: a name means none.
+        ConflictError: a name is the end of several paths: whoever takes documents out has to say which.
+    """
+    found: dict[UUID, DocumentInfo] = {}
+    for name in names:
+        called = _called(snapshot, name) or snapshot.find(uri_of(name) or "", "uri")
+        meant = [info for info in called if collection in (None, info.collection)]
+        if not meant:
+            raise _unknown(name, snapshot.documents(collection))
+        if len(meant) > 1 and _GLOB_SIGNS.isdisjoint(name):
+            listed = ", ".join(info.file for info in meant[:_LISTED]) + (", …" if len(meant) > _LISTED else "")
+            raise ConflictError(
+                f"{name} could be {len(meant)} documents: {listed}.", hint="Name one by its whole path, or use a glob."
+            )
+        found |= {info.id: info for info in meant}
+    return tuple(found.values())
+
+
+def _called(snapshot: Snapshot, name: str) -> list[DocumentInfo]:
+    """Every document that a name could mean."""
+    for spelling in filter(None, _spellings(name)):
+        for by in ("path", "uri", "suffix"):
+            if infos := snapshot.find(spelling, by):
+                return infos
+    if info := _resolve(snapshot, name):
+        return snapshot.find(info.content_hash, "hash") if _DOCID.fullmatch(name.lower()) else [info]
+    return [] if _GLOB_SIGNS.isdisjoint(name) else _matching(name, snapshot.documents())
 
 
 def similar(snapshot: Snapshot, name: str) -> list[str]:

@@ -1,20 +1,23 @@
-"""From a query to an answer: meaning -> recall -> fuse -> pick -> snippet, in the order of this file.
+"""From a query to an answer: understand -> recall -> fuse -> sift -> rerank -> pick -> snippet.
 
-The steps work on refs and numbers; texts are fetched only for the hits that are returned.
+The steps work on refs and numbers; texts are fetched only for the hits that are returned, and for those that
+phrases, exclusions or a reranker have to look at.
 """
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from dowse.errors import ModelError, ModelMismatchError, UsageError
-from dowse.ports import Snapshot
+from dowse.ports import Embedder, Expander, Reranker, Snapshot
+from dowse.search.asking import Asked, understand
 from dowse.search.contexts import contexts_of
-from dowse.search.fuse import Evidence, LegName, best_unseen, explain, fuse, score
+from dowse.search.fuse import best_unseen, explain, fuse
 from dowse.search.matching import Matcher
+from dowse.search.recall import Legs, recall
+from dowse.search.rerank import RERANKED, rerank
 from dowse.search.snippet import snippet
-from dowse.text.analyse import query_terms
 from dowse.text.scripts import share_of_cjk
 from dowse.types import (
     Answer,
@@ -30,73 +33,113 @@ from dowse.types import (
     version_of,
 )
 
-if TYPE_CHECKING:
-    from dowse.ports import Vector
-
-EmbedQuery = Callable[[str], "Vector"]
-
 _RECALL = 100  # candidates per leg of a hybrid search
-_RECALL_PER_HIT = 8  # candidates per wanted hit, where some of them may not count
+_RECALL_PER_HIT = 4  # candidates per wanted hit, where some of them may not count; five of six searches need no more
 _GROWTH = 4  # how many times more to ask for when too few were good
+_SIFTED = 50  # passages that are read at once to look for phrases and exclusions
 _CJK_SHARE = 0.3  # above it a model for English only adds noise
 
 _PARTIAL = "Some passages have no vector yet and were judged by their words alone. Make them: dowse embed"
 _NO_WORDS = "The query has no words to search for."
 _NO_COLLECTIONS = "There is no collection that is searched without being named."
-
-
-def answer(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_query: EmbedQuery) -> Answer:
-    """Answer a query from a snapshot; `embed_query` is called only when meaning is asked for and can be had."""
-    _check(query)
-    terms = query_terms(query.text)
-    scope = _scope(snapshot, query)
-    if not terms or not scope.collections:
-        why = _NO_COLLECTIONS if terms else _NO_WORDS
-        return Answer(query, "vec" if query.mode == "vec" else "lex", (), (*snapshot.notes, why))
-    meaning = _meaning(snapshot, query, identity, embed_query)
-    picked = _search(snapshot, query, scope, terms, meaning)
-    is_partial = meaning.mode == "hybrid" and any(len(explain.legs) == 1 for _, explain in picked)
-    matcher = Matcher(terms) if query.snippets else None
-    contexts = snapshot.contexts()
-    hits = tuple(
-        Hit(
-            info=passage.info,
-            chunk=passage.chunk,
-            ordinal=passage.ordinal,
-            score=explain.score,
-            snippet=snippet(passage.chunk, matcher) if matcher else _no_snippet(passage.chunk),
-            contexts=contexts_of(passage.info, contexts),
-            explain=explain,
-        )
-        for passage, explain in picked
-    )
-    return Answer(query, meaning.mode, hits, (*snapshot.notes, *meaning.notes, *([_PARTIAL] if is_partial else [])))
+_LISTED = "The query has conditions alone: these are the documents that meet them, the newest first."
 
 
 @dataclass(frozen=True, slots=True)
-class _Meaning:
-    """What will be done: the mode after fallbacks, the query's vector, and what the reader should know."""
+class Models:
+    """What can be asked about meaning; each is called only when it is needed."""
+
+    identity: Callable[[], ModelIdentity]
+    """Which model embeds. ModelError: that is not known yet."""
+    embedder: Callable[[], Embedder]
+    reranker: Callable[[], Reranker | None] = lambda: None
+    expander: Callable[[], Expander | None] = lambda: None
+
+
+def answer(snapshot: Snapshot, query: Query, models: Models) -> Answer:
+    """Answer a query from a snapshot."""
+    _check(query)
+    asked = understand(snapshot, query, models.expander)
+    scope = _scope(snapshot, query, asked)
+    if not scope.collections:
+        return _nothing(snapshot, query, _NO_COLLECTIONS)
+    if not asked.words and not asked.meanings:
+        return _listed(snapshot, query, scope, asked)
+    plan = _plan(snapshot, asked, models)
+    picked, notes = _search(snapshot, query, scope, asked, plan, models)
+    matcher = Matcher(asked.terms) if query.snippets else None
+    hits = _hits(snapshot, picked, matcher)
+    is_partial = plan.mode == "hybrid" and any(len(hit.explain.legs) == 1 for hit in hits)
+    said = (*snapshot.notes, *asked.notes, *plan.notes, *notes, *([_PARTIAL] if is_partial else []))
+    return Answer(query, plan.mode, hits, said, plan.embedding_seconds)
+
+
+def _hits(snapshot: Snapshot, picked: Sequence[tuple[Passage, Explain]], matcher: Matcher | None) -> tuple[Hit, ...]:
+    contexts = snapshot.contexts()
+    hits = [
+        Hit(
+            passage.info,
+            passage.chunk,
+            passage.ordinal,
+            explain.score,
+            snippet(passage.chunk, matcher) if matcher else _no_snippet(passage.chunk),
+            contexts_of(passage.info, contexts) if contexts else (),
+            explain,
+        )
+        for passage, explain in picked
+    ]
+    return tuple(hits)
+
+
+def _nothing(snapshot: Snapshot, query: Query, why: str) -> Answer:
+    return Answer(query, "vec" if query.mode == "vec" else "lex", (), (*snapshot.notes, why))
+
+
+def _listed(snapshot: Snapshot, query: Query, scope: Scope, asked: Asked) -> Answer:
+    """The answer to a query without words: what its conditions let through."""
+    if scope.filter is None:
+        return _nothing(snapshot, query, _NO_WORDS)
+    infos = [info for info in snapshot.documents(filter=scope.filter) if info.collection in (scope.collections or ())]
+    infos.sort(key=lambda info: (-info.fingerprint.mtime_ns, -info.updated_at, info.file))
+    first = [snapshot.chunks(info.id)[:1] for info in infos[: query.limit]]
+    picked = [(passage, Explain((), 1.0, 1.0)) for chunks in first for passage in chunks]
+    hits = _hits(snapshot, picked, Matcher([]) if query.snippets else None)
+    return Answer(query, "lex", hits, (*snapshot.notes, *asked.notes, _LISTED))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What will be done: the mode after fallbacks, what is searched with, and what the reader should know."""
 
     mode: Literal["lex", "vec", "hybrid"]
-    identity: ModelIdentity
-    vector: "Vector | None" = None
+    legs: Legs
     notes: tuple[str, ...] = ()
+    embedding_seconds: float = 0.0
 
 
-def _meaning(snapshot: Snapshot, query: Query, identity: ModelIdentity, embed_query: EmbedQuery) -> _Meaning:
-    """Embed the query where that makes sense; words alone answer where it does not, and the answer says so."""
-    if query.mode == "lex":
-        return _Meaning("lex", identity)
+def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
+    """Embed what is asked where that makes sense; words alone answer where it does not, and the answer says so."""
+    if not asked.meanings:
+        return _Plan("lex", Legs(asked.words))
     try:
+        identity = models.identity()
         _check_vectors(snapshot, identity)
-        if query.mode != "vec" and identity.language == "en" and share_of_cjk(query.text) > _CJK_SHARE:
+        wanted = asked.meanings
+        if asked.words and identity.language == "en":
+            wanted = tuple(each for each in asked.meanings if share_of_cjk(each[0]) <= _CJK_SHARE)
+        if not wanted:
             note = f"{identity.name} knows only English, so this query was answered by words alone."
-            return _Meaning("lex", identity, notes=(note,))
-        return _Meaning("vec" if query.mode == "vec" else "hybrid", identity, embed_query(query.text))
+            return _Plan("lex", Legs(asked.words), (note,))
+        started = time.perf_counter()
+        embedder = models.embedder()
+        vectors = tuple((embedder.embed_query(text), weight) for text, weight in wanted)
+        seconds = time.perf_counter() - started
     except ModelError as error:
-        if query.mode == "vec":
+        if not asked.words:
             raise
-        return _Meaning("lex", identity, notes=(f"Answered by words alone. {error.message} {error.hint}".rstrip(),))
+        return _Plan("lex", Legs(asked.words), (f"Answered by words alone. {error.message} {error.hint}".rstrip(),))
+    legs = Legs(asked.words, identity, vectors)
+    return _Plan("hybrid" if asked.words else "vec", legs, embedding_seconds=seconds)
 
 
 def _check_vectors(snapshot: Snapshot, identity: ModelIdentity) -> None:
@@ -108,7 +151,7 @@ def _check_vectors(snapshot: Snapshot, identity: ModelIdentity) -> None:
 
 
 def _check(query: Query) -> None:
-    if not query.text.strip():
+    if not query.text.strip() and not query.searches:
         raise UsageError("The query is empty.", hint="Say what you are looking for.")
     if query.limit < 1:
         raise UsageError(f"A limit of {query.limit} asks for nothing.", hint="Give a limit of 1 or more.")
@@ -120,66 +163,67 @@ def _check(query: Query) -> None:
         )
 
 
-def _scope(snapshot: Snapshot, query: Query) -> Scope:
+def _scope(snapshot: Snapshot, query: Query, asked: Asked) -> Scope:
     if query.collections:
-        return Scope(frozenset(query.collections))
-    return Scope(frozenset(collection.name for collection in snapshot.collections() if collection.included))
+        return Scope(frozenset(query.collections), asked.filter)
+    included = [collection.name for collection in snapshot.collections() if collection.included]
+    return Scope(frozenset(included), asked.filter)
 
 
 def _search(
-    snapshot: Snapshot, query: Query, scope: Scope, terms: Sequence[str], meaning: _Meaning
-) -> list[tuple[Passage, Explain]]:
-    """Recall, fuse and pick; deeper, as long as there is more and one document took the place of others.
+    snapshot: Snapshot, query: Query, scope: Scope, asked: Asked, plan: _Plan, models: Models
+) -> tuple[list[tuple[Passage, Explain]], tuple[str, ...]]:
+    """Recall, fuse and pick; deeper, as long as there is more and too few of what was found may count.
 
     The minimum score cuts the end off a ranking that does not depend on it.
     """
-    depth = query.limit if meaning.mode == "lex" and not query.per_document else _RECALL_PER_HIT * query.limit
-    if meaning.mode == "hybrid":
+    wanted = max(query.limit, RERANKED) if query.rerank else query.limit
+    is_simple = plan.mode == "lex" and not query.per_document and not asked.sieve
+    depth = wanted if is_simple else _RECALL_PER_HIT * wanted
+    if plan.mode == "hybrid":
         depth = max(depth, _RECALL)
     while True:
-        evidence = _recall(snapshot, scope, terms, meaning, depth)
-        picked = _pick(query, fuse(meaning.mode, evidence))
-        exhausted = all(len(leg.ranked.hits) < depth for leg in evidence.values())
-        if len(picked) >= query.limit or exhausted or best_unseen(meaning.mode, evidence) < query.min_score:
+        evidence, is_all = recall(snapshot, scope, plan.legs, depth)
+        ranking = fuse(plan.mode, evidence)
+        picked = _pick(query, _sifted(snapshot, asked, ranking) if asked.sieve else ranking, wanted)
+        if len(picked) >= wanted or is_all or best_unseen(plan.mode, evidence) < query.min_score:
             break
         depth *= _GROWTH
-    good = [ref for ref, fused in picked if score(meaning.mode, fused) >= query.min_score]
-    explained = explain(meaning.mode, evidence, good)
-    return [(passage, explained[passage.ref]) for passage in snapshot.passages(good)]
+    explained = explain(plan.mode, evidence, [ref for ref, _ in picked])
+    found = [(passage, explained[passage.ref]) for passage in snapshot.passages(list(explained))]
+    notes: tuple[str, ...] = ()
+    if query.rerank:
+        found, notes = rerank(found, asked.text, models.reranker())
+    good = [each for each in found if each[1].score >= query.min_score]
+    return good[: query.limit], notes
 
 
-def _recall(
-    snapshot: Snapshot, scope: Scope, terms: Sequence[str], meaning: _Meaning, depth: int
-) -> dict[LegName, Evidence]:
-    """Each leg's best candidates, and each leg's exact value for the candidates of the other one."""
-    if meaning.vector is None:
-        words = snapshot.lexical(terms, depth, scope)
-        return {"lex": Evidence(words, dict(words.hits))}
-    near = snapshot.nearest(meaning.identity, meaning.vector, depth, scope)
-    if meaning.mode == "vec":
-        return {"vec": Evidence(near, dict(near.hits))}
-    words = snapshot.lexical(terms, depth, scope)
-    by_words, by_meaning = dict(words.hits), dict(near.hits)
-    by_words |= snapshot.lexical_scores(terms, [ref for ref in by_meaning if ref not in by_words])
-    by_meaning |= snapshot.cosines(meaning.identity, meaning.vector, [ref for ref in by_words if ref not in by_meaning])
-    return {"lex": Evidence(words, by_words), "vec": Evidence(near, by_meaning)}
+def _sifted(snapshot: Snapshot, asked: Asked, ranking: Sequence[tuple[Ref, float]]) -> Iterator[tuple[Ref, float]]:
+    """Those that have the phrases, and nothing that is excluded."""
+    for first in range(0, len(ranking), _SIFTED):
+        part = dict(ranking[first : first + _SIFTED])
+        for passage in asked.sieve.sift(snapshot, snapshot.passages(list(part))):
+            yield passage.ref, part[passage.ref]
 
 
 def _no_snippet(chunk: Chunk) -> Snippet:
     return Snippet("", chunk.first_line, chunk.start)
 
 
-def _pick(query: Query, ranking: Sequence[tuple[Ref, float]]) -> list[tuple[Ref, float]]:
+def _pick(
+    query: Query, ranking: "Sequence[tuple[Ref, float]] | Iterator[tuple[Ref, float]]", wanted: int
+) -> list[tuple[Ref, float]]:
     """The best ones, with as many of each document as asked for."""
-    if not query.per_document:
-        return list(ranking[: query.limit])
+    if not query.per_document and not isinstance(ranking, Iterator):
+        return list(ranking[:wanted])
     picked: list[tuple[Ref, float]] = []
-    taken: Counter[int] = Counter()
+    taken: dict[int, int] = {}
     for ref, fused in ranking:
         document = version_of(ref)
-        if taken[document] < query.per_document:
-            taken[document] += 1
+        so_far = taken.get(document, 0)
+        if not query.per_document or so_far < query.per_document:
+            taken[document] = so_far + 1
             picked.append((ref, fused))
-            if len(picked) == query.limit:
+            if len(picked) == wanted:
                 break
     return picked

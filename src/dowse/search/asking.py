@@ -1,0 +1,167 @@
+"""What is asked, in the terms of the index: words to look for, meanings to look near, and what must or must not be.
+
+A word that hardly any passage has is also taken as the beginning of words, as is one that ends in `*`. What it
+becomes is worth less than the word itself, so that exact matches stay in front.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dowse.errors import ModelError
+from dowse.ports import NONE, Alternatives, Expander, Snapshot
+from dowse.search.sieve import Sieve
+from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
+from dowse.text.analyse import analyse, query_terms
+from dowse.types import Filter, Query
+
+__all__ = ["Asked", "Words", "understand"]
+
+_RARE = 5  # a word that fewer passages have may be the beginning of another one
+_SHORTEST = 3  # letters of such a beginning
+_IMPLIED, _MOST_IMPLIED = 0.6, 8
+_ASKED_FOR, _MOST_ASKED_FOR = 0.9, 40
+_SHORTEST_STEM = 4
+_PAIR = 2  # scripts without spaces are indexed by such
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One search by words."""
+
+    terms: tuple[str, ...]
+    alternatives: Alternatives
+    required: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query, understood."""
+
+    words: tuple[Words, ...]
+    meanings: tuple[tuple[str, float], ...]
+    """Texts for the model, each with its weight."""
+    sieve: Sieve
+    filter: Filter | None
+    notes: tuple[str, ...]
+    text: str
+    """The most important search, for whoever reads passages with it."""
+    is_typed: bool
+    """Whether the query says itself by what each of its searches is made."""
+
+    @property
+    def terms(self) -> list[str]:
+        """Every term that is looked for, alternatives included: what snippets show."""
+        found = [term for each in self.words for term in each.terms]
+        others = [other for each in self.words for group in each.alternatives.values() for other in group]
+        return list(dict.fromkeys([*found, *others]))
+
+
+def understand(snapshot: Snapshot, query: Query, expander: Callable[[], Expander | None]) -> Asked:
+    """Read the query; words and meanings as far as its mode wants them."""
+    if query.searches:
+        parsed = typed(query.searches, query.intent)
+    else:
+        parsed = words_alone(query.text) if query.plain else parse(query.text)
+    searches, notes = list(parsed.searches), list(parsed.notes)
+    if query.expand:
+        further, note = _expanded(parsed, query, expander())
+        searches += [search for search in further if search.kind == "lex" or query.mode != "lex"]
+        notes += [note] if note else []
+    words = [
+        found
+        for search in searches
+        if search.kind in {"plain", "lex"} and query.mode != "vec" and (found := _words(snapshot, search))
+    ]
+    meanings = [
+        (search.text, search.weight)
+        for search in searches
+        if _says_something(search.text)
+        and (search.kind in {"vec", "hyde"} or (search.kind == "plain" and query.mode != "lex"))
+    ]
+    return Asked(
+        tuple(words),
+        tuple(meanings),
+        Sieve(parsed),
+        _joined(parsed.filter, query.filter),
+        tuple(notes),
+        parsed.text,
+        parsed.is_typed,
+    )
+
+
+def _joined(one: Filter | None, other: Filter | None) -> Filter | None:
+    if one is None or other is None:
+        return one or other
+    from dowse.filters import both  # most queries have no filter, let alone two
+
+    return both(one, other)
+
+
+def _expanded(parsed: Parsed, query: Query, expander: Expander | None) -> tuple[list[Search], str]:
+    """Further searches by the expander, or the note that says why there are none."""
+    if expander is None:
+        return [], "No expander is configured, so the query was searched as it is."
+    try:
+        found = expander.expand(parsed.text, query.intent or parsed.intent)
+    except ModelError as error:
+        return [], f"Searched without expansion. {error.message} {error.hint}".rstrip()
+    return [
+        Search(kind, (Phrase(text),) if kind != "lex" else parse(text).searches[0].items)
+        for kind, text in found
+        if text.strip()
+    ], ""
+
+
+def _words(snapshot: Snapshot, search: Search) -> Words | None:
+    terms = query_terms(search.text)
+    if not terms:
+        return None
+    required = [term for phrase in search.phrases for term in _surely_in(phrase)]
+    return Words(tuple(terms), _alternatives(snapshot, search, terms) or NONE, tuple(required), search.weight)
+
+
+def _surely_in(phrase: str) -> list[str]:
+    """Terms of every passage that has the phrase, however its words are joined there."""
+    required = []
+    for word in re.findall(r"\w+", phrase):
+        terms = analyse(word)
+        pairs = [term for term in terms if len(term) == _PAIR and not term.isascii()]
+        required += pairs or terms[-1:]
+    return required
+
+
+def _alternatives(snapshot: Snapshot, search: Search, terms: Sequence[str]) -> dict[str, dict[str, float]]:
+    """For a word that is the beginning of others, those others with what they are worth."""
+    found: dict[str, dict[str, float]] = {}
+    for word in search.words:
+        if word.prefix and (own := analyse(word.text)):
+            found[own[-1]] = _completed(snapshot, word, own[-1])
+    counts = snapshot.frequencies([term for term in terms if term not in found and _may_begin(term)])
+    for term, count in counts.items():
+        if count < _RARE:
+            others = [each for each in snapshot.completions(term, _MOST_IMPLIED + 1) if each != term]
+            if others:
+                found[term] = dict.fromkeys(others[:_MOST_IMPLIED], _IMPLIED)
+    return {term: others for term, others in found.items() if others}
+
+
+def _completed(snapshot: Snapshot, word: Word, term: str) -> dict[str, float]:
+    """What `word*` stands for. Words are indexed by their stems, which may be shorter than what was typed."""
+    start = word.text.lower()
+    others = snapshot.completions(start, _MOST_ASKED_FOR)
+    if not others:
+        stems = (start[:length] for length in range(len(start) - 1, _SHORTEST_STEM - 1, -1))
+        counts = snapshot.frequencies(list(stems))
+        others = [stem for stem, count in counts.items() if count][:1]
+    return {other: _ASKED_FOR for other in others if other != term}
+
+
+def _says_something(text: str) -> bool:
+    """Whether there is a letter or digit in it: a model finds something near to anything."""
+    return any(map(str.isalnum, text))
+
+
+def _may_begin(term: str) -> bool:
+    return len(term) >= _SHORTEST and term.isascii() and term.isalpha()
