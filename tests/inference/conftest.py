@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dowse.inference.breaker import Clock
 from dowse.inference.granite import GraniteEmbedder
+from inference.model_server import ModelServer
 from inference.tiny_pack import pack_bytes, random_tensors
 
 WritePack = Callable[..., Path]
@@ -38,3 +40,31 @@ def embedder(model_cache: Path) -> Iterator[GraniteEmbedder]:
     made = GraniteEmbedder(model_cache, workers=2)
     yield made
     made.close()
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    """A model service on this machine."""
+    started = ModelServer()
+    yield started
+    started.close()
+
+
+class FakeClock:
+    """Time that passes only by sleeping, and chance that is always the same."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.slept: list[float] = []
+
+    def clock(self) -> Clock:
+        return Clock(now=lambda: self.time, sleep=self.sleep, chance=lambda: 1.0)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += seconds
+
+
+@pytest.fixture
+def fake_clock() -> FakeClock:
+    return FakeClock()

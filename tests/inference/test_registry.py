@@ -8,7 +8,8 @@ import pytest
 from dowse import inference
 from dowse.errors import ConfigError
 
-HEAVY = {"numpy", "onnx", "onnxruntime", "tokenizers", "concurrent.futures", "asyncio"}
+HEAVY = {"numpy", "onnx", "onnxruntime", "tokenizers", "concurrent.futures", "asyncio", "http.client", "sqlite3"}
+KINDS = "openai:…, onnx:…, hub:…, gguf:…"
 
 
 def modules_after(program: str) -> set[str]:
@@ -69,10 +70,30 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_all_known_ones(tmp_pat
         with pytest.raises(ConfigError) as caught:
             call()
         assert name in caught.value.message
-        assert caught.value.hint == f"{guess} Known are: granite-embedding-30m-english, hashed."
+        assert caught.value.hint == f"{guess} Known are: granite-embedding-30m-english, hashed, {KINDS}."
 
 
 def test_an_unknown_precision_is_refused_before_anything_is_loaded(tmp_path):
     with pytest.raises(ConfigError) as caught:
         inference.make_embedder("granite-embedding-30m-english", cache_dir=tmp_path, precision="int4")
     assert caught.value.hint == "Choose one of: int8, fp32"
+
+
+def test_importing_the_package_imports_none_of_the_other_models():
+    loaded = {name for name in modules_after("import dowse.inference") if name.startswith("dowse.inference.")}
+
+    assert loaded == {"dowse.inference.granite", "dowse.inference.hashed"}
+
+
+def test_a_service_is_described_without_heavy_libraries(tmp_path):
+    program = f"""
+from pathlib import Path
+from dowse import inference
+line = "openai:http://127.0.0.1:1/v1#model;dims=8"
+made = inference.make_embedder(line, cache_dir=Path({str(tmp_path)!r}))
+assert made.identity == inference.identity_of(line, "int8", Path({str(tmp_path)!r}))
+assert inference.make_reranker("cohere:http://127.0.0.1:1/v1#model", cache_dir=Path({str(tmp_path)!r})).name
+assert inference.make_expander("chat:http://127.0.0.1:1/v1#model", cache_dir=Path({str(tmp_path)!r})).name
+made.close()
+"""
+    assert not modules_after(program) & (HEAVY - {"sqlite3"})

@@ -1,23 +1,37 @@
-"""What do these words mean? Everything that loads weights: embedders by their names.
+"""What do these words mean? Everything that loads weights or asks a model: embedders, rerankers, expanders.
 
-Importing this package imports no library: each model brings in what it needs when it is first used.
-A model is one row of the table below; its name is the value of the setting `embedder`.
+Importing this package imports no library: each model brings in what it needs when it is first used. An embedder
+is one row of the table below, its name being the value of the setting `embedder`, or a line that `specs`
+describes and `kinds` knows how to make; rerankers and expanders are such lines, or nothing.
 """
 
-import difflib
+import os
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from dowse.errors import ConfigError
 from dowse.inference import granite, hashed
 from dowse.inference.granite import GraniteEmbedder
 from dowse.inference.hashed import HashedEmbedder
 from dowse.ports import Embedder
 from dowse.types import Finding, ModelIdentity
 
-__all__ = ["check", "identity_of", "make_embedder", "model_names", "tokenizer_json"]
+if TYPE_CHECKING:
+    from dowse.inference.cached import NamedExpander, NamedReranker
+    from dowse.inference.specs import Spec
+
+__all__ = [
+    "check",
+    "identity_of",
+    "make_embedder",
+    "make_expander",
+    "make_reranker",
+    "model_names",
+    "tokenizer_json",
+    "tokenizer_name",
+]
 
 OnMessage: TypeAlias = Callable[[str], None]
 
@@ -49,7 +63,7 @@ _MODELS: dict[str, _Model] = {
 
 
 def model_names() -> list[str]:
-    """The embedders that can be configured, sorted."""
+    """The embedders that have a name of their own, sorted."""
     return sorted(_MODELS)
 
 
@@ -61,31 +75,124 @@ def make_embedder(
     workers: int | None = None,
     on_message: OnMessage | None = None,
 ) -> Embedder:
-    """The embedder of this name; its weights are loaded by its first call."""
-    return _model(name).make(cache_dir, precision, workers, on_message)
+    """The embedder of this name or line; its weights are loaded, or its service is asked, by its first call."""
+    if name in _MODELS:
+        return _MODELS[name].make(cache_dir, precision, workers, on_message)
+    from dowse.inference.cache import Cache  # for other models than the default one
+    from dowse.inference.kinds import EMBEDDERS  # the same
+
+    spec = _embedder_spec(name)
+    return EMBEDDERS[spec.kind].make(spec, Cache(cache_dir), workers, on_message)
 
 
-def identity_of(name: str, precision: str) -> ModelIdentity:
-    """The identity that `make_embedder` would give, without making anything."""
-    return _model(name).identity(precision)
+def make_reranker(
+    line: str, *, cache_dir: Path, workers: int | None = None, on_message: OnMessage | None = None
+) -> "NamedReranker | None":
+    """The reranker of this line, which remembers what it said; None for an empty one."""
+    if not line:
+        return None
+    from dowse.inference.cache import Cache  # only where a reranker is configured
+    from dowse.inference.cached import CachedReranker  # the same
+    from dowse.inference.kinds import RERANKERS  # the same
+    from dowse.inference.specs import parse  # the same
+
+    spec = parse(line, "reranker", {kind: row.options for kind, row in RERANKERS.items()})
+    cache = Cache(cache_dir)
+    return CachedReranker(RERANKERS[spec.kind].make(spec, cache, workers, on_message), cache)
+
+
+def make_expander(line: str, *, cache_dir: Path, workers: int | None = None) -> "NamedExpander | None":
+    """The expander of this line, which remembers what it said; None for an empty one."""
+    if not line:
+        return None
+    from dowse.inference.cache import Cache  # only where an expander is configured
+    from dowse.inference.cached import CachedExpander  # the same
+    from dowse.inference.kinds import EXPANDERS  # the same
+    from dowse.inference.specs import parse  # the same
+
+    spec = parse(line, "expander", {kind: row.options for kind, row in EXPANDERS.items()})
+    return CachedExpander(EXPANDERS[spec.kind].make(spec, workers), Cache(cache_dir))
+
+
+def identity_of(name: str, precision: str, cache_dir: Path | None = None) -> ModelIdentity:
+    """The identity of an embedder without loading, asking or fetching anything.
+
+    ModelError where that cannot be known yet: a service that was never asked, a model that was never fetched.
+    What was learnt of them is remembered in the cache directory.
+    """
+    if name in _MODELS:
+        return _MODELS[name].identity(precision)
+    from dowse.inference.cache import Cache  # for other models than the default one
+    from dowse.inference.kinds import EMBEDDERS  # the same
+
+    spec = _embedder_spec(name)
+    with closing(Cache(cache_dir or Path(os.devnull))) as cache:  # without a directory nothing is remembered
+        return EMBEDDERS[spec.kind].identity(spec, cache)
 
 
 def tokenizer_json(name: str) -> bytes | None:
-    """The tokenizer.json that counts this model's tokens; None: it counts words."""
-    return _model(name).tokenizer_json()
+    """The tokenizer.json that counts tokens for this embedder; None: words are counted.
+
+    A folder's own where its rules are those that `text.tokens` can count by, else the default model's: its
+    tokens are bytes and parts of English words, so in other languages it rather counts too many than too few.
+    """
+    if name in _MODELS:
+        return _MODELS[name].tokenizer_json()
+    return _own_tokenizer(_embedder_spec(name)) or granite.tokenizer_json()
 
 
-def check(name: str, cache_dir: Path) -> list[Finding]:
-    """Whether this model could run, for the doctor."""
-    return _model(name).check(cache_dir)
+def tokenizer_name(name: str) -> str:
+    """What to call that tokenizer: two embedders that count alike have the same."""
+    if name in _MODELS:
+        return name
+    own = _own_tokenizer(_embedder_spec(name))
+    if own is None:
+        return granite.NAME
+    import hashlib
+
+    return f"tokenizer-{hashlib.sha256(own).hexdigest()[:12]}"
 
 
-def _model(name: str) -> _Model:
+def check(name: str, cache_dir: Path, *, reranker: str = "", expander: str = "") -> list[Finding]:
+    """Whether the configured models work, for the doctor; those that are not the default one are asked something."""
+    findings = _MODELS[name].check(cache_dir) if name in _MODELS else []
+    if name in _MODELS and not reranker and not expander:
+        return findings
+    from dowse.inference import checks  # asks and loads what is configured
+
+    if name not in _MODELS:
+        _embedder_spec(name)
+        findings.append(checks.check_embedder(name, cache_dir))
+    if reranker:
+        findings.append(checks.check_reranker(reranker, cache_dir))
+    if expander:
+        findings.append(checks.check_expander(expander, cache_dir))
+    return findings
+
+
+def _own_tokenizer(spec: "Spec") -> bytes | None:
+    """The tokenizer of an ONNX folder, if tokens can be counted by it."""
+    if spec.kind != "onnx":
+        return None
+    import json
+
     try:
-        return _MODELS[name]
-    except KeyError:
-        near = difflib.get_close_matches(name, _MODELS, n=1, cutoff=0.3)
-        guess = f"Did you mean {near[0]!r}? " if near else ""
-        raise ConfigError(
-            f"There is no embedder named {name!r}.", hint=f"{guess}Known are: {', '.join(model_names())}."
-        ) from None
+        raw = (Path(spec.place).expanduser() / "tokenizer.json").read_bytes()
+        read = json.loads(raw)
+        cutter = read["pre_tokenizer"]
+        is_countable = (
+            cutter["type"] == "ByteLevel"
+            and cutter.get("use_regex", True)
+            and not cutter.get("add_prefix_space", True)
+            and read.get("normalizer") is None
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # whoever loads the model says what is wrong with it
+    return raw if is_countable else None
+
+
+def _embedder_spec(name: str) -> "Spec":
+    from dowse.inference.kinds import EMBEDDERS  # for other models than the default one
+    from dowse.inference.specs import parse  # the same
+
+    return parse(name, "embedder", {kind: row.options for kind, row in EMBEDDERS.items()}, model_names())
