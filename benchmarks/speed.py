@@ -3,9 +3,11 @@
     python benchmarks/speed.py FOLDER [--embed] [--queries N]
 
 Times are CPU-seconds of the program's own processes (user and system, children included), because the
-machines that run this are shared; compare figures of one run with each other. The bare tantivy call is the same
-query with as many candidates on the same index, without the engine around it: no texts, no documents, no
-citations. Results go to benchmarks/results/speed.json.
+machines that run this are shared; compare figures of one run with each other. Two searches of tantivy alone stand
+beside the engine's, for the same terms in the same fields with as many candidates. The bare one runs on the engine's
+own index and returns numbers: no texts, no documents, no citations. The one "with texts" runs on an index that also
+stores the passages, and returns the best passage of ten files, as one would who had nothing but tantivy. Results go
+to benchmarks/results/speed.json.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +35,9 @@ from dowse import Config, Engine, Query
 RESULTS = Path(__file__).parent / "results"
 REPEATS = 5
 LONGEST_QUERY = 5
-CANDIDATES = 80  # what the engine asks for at first when ten files are wanted
+LIMIT = 10
+CANDIDATES = 4 * LIMIT  # what the engine asks for at first when ten files are wanted
+BLOCK = 20
 
 
 def main() -> int:
@@ -79,17 +84,36 @@ def measure(folder: Path, scratch: Path, count: int, *, embed: bool) -> dict[str
         cpu, peak = cpu_of("embed", "--quiet", index=index)
         results |= {"embed, CPU-s": cpu, "embed, s": time.monotonic() - started, "embed, peak MB": peak / 1024}
         results["passages per CPU-s"] = stats.chunks / cpu
+    results |= compared(config, index, store_texts(config, scratch / "tantivy"), queries)
     with dowse.open(config=config) as engine:
         if embed:
             results["vectors: recall@10 against exact f32"] = recall(engine, index, queries)
-        modes = ("lex", "vec", "hybrid") if embed else ("lex",)
-        for mode in modes:
-            results |= named(f"warm {mode}", times(lambda text, mode=mode: ask(engine, text, mode), queries))
-        results |= named("warm lex with snippets", times(lambda text: ask(engine, text, "lex", snippets=True), queries))
-        bare = times(bare_tantivy(index), queries)
-        results |= named("bare tantivy", bare)
-        results["warm lex / bare tantivy, p50"] = results["warm lex p50, ms"] / results["bare tantivy p50, ms"]
+        for mode in ("vec", "hybrid") if embed else ():
+            results |= named(f"warm {mode}", times(partial(ask, engine, mode=mode), queries))
+        results |= named("warm lex with snippets", times(partial(ask, engine, mode="lex", snippets=True), queries))
     results["peak MB of this process"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return results
+
+
+def compared(config: Config, index: Path, stored: Path, queries: Sequence[str]) -> dict[str, float]:
+    """The engine's search by words and tantivy's, in turns of a few queries: what disturbs one disturbs all."""
+    with dowse.open(config=config) as engine:
+        calls: dict[str, Callable[[str], object]] = {
+            "warm lex": partial(ask, engine, mode="lex"),
+            "bare tantivy": bare_tantivy(index),
+            "tantivy with texts": tantivy_with_texts(stored),
+        }
+        found: dict[str, list[float]] = {name: [] for name in calls}
+        for call in calls.values():
+            times(call, queries[:BLOCK])
+        for first in range(BLOCK, len(queries), BLOCK):
+            for name, call in calls.items():
+                found[name] += [timed(call, query) for query in queries[first : first + BLOCK]]
+    results: dict[str, float] = {}
+    for name, values in found.items():
+        results |= named(name, values)
+    for name in ("bare tantivy", "tantivy with texts"):
+        results[f"warm lex / {name}, p50"] = results["warm lex p50, ms"] / results[f"{name} p50, ms"]
     return results
 
 
@@ -108,7 +132,7 @@ def sample_queries(engine: Engine, count: int) -> list[str]:
     """Runs of two to five words from the documents themselves, the same ones every time."""
     chance = random.Random(7)  # noqa: S311 - a fixed sample, not a secret
     documents = engine.documents()
-    queries = []
+    queries: list[str] = []
     while len(queries) < count:
         words = re.findall(r"[A-Za-z]{3,}", engine.get(chance.choice(documents).file).text)
         if len(words) > LONGEST_QUERY:
@@ -119,7 +143,7 @@ def sample_queries(engine: Engine, count: int) -> list[str]:
 
 def ask(engine: Engine, text: str, mode: Any, *, snippets: bool = False) -> object:
     """One search for ten files with their best passages, as the command line makes it."""
-    return engine.search(Query(text, mode=mode, per_document=1, snippets=snippets))
+    return engine.search(Query(text, mode=mode, limit=LIMIT, per_document=1, snippets=snippets, fresh="ignore"))
 
 
 def recall(engine: Engine, index: Path, queries: Sequence[str]) -> float:
@@ -131,7 +155,7 @@ def recall(engine: Engine, index: Path, queries: Sequence[str]) -> float:
     with closing(sqlite3.connect(f"file:{index / 'dowse.db'}?mode=ro", uri=True)) as database:
         stored = [row[0] for row in database.execute("SELECT vector FROM vectors ORDER BY row")]
     matrix = np.frombuffer(b"".join(stored), dtype="<f4").reshape(len(stored), -1)
-    embedder, store = engine._embedder, engine._store  # noqa: SLF001 - below the door on purpose
+    embedder, store = engine._parts.embedder, engine._store  # noqa: SLF001 - below the door on purpose
     found = 0
     for text in queries:
         vector = embedder.embed_query(text)
@@ -143,16 +167,45 @@ def recall(engine: Engine, index: Path, queries: Sequence[str]) -> float:
 
 
 def bare_tantivy(index: Path) -> Callable[[str], object]:
-    """The same terms and fields, as many candidates, straight from tantivy, with the stored handles."""
+    """Straight from tantivy, with the stored handles."""
+    search, searcher = any_word(next(index.glob("lexical-*")))
+
+    def run(text: str) -> object:
+        return searcher.fast_field_values("ref", [address for _, address in search(text)])
+
+    return run
+
+
+def tantivy_with_texts(stored: Path) -> Callable[[str], object]:
+    """The same, then the passages themselves: the best one of each of ten files."""
+    from dowse.types import version_of
+
+    search, searcher = any_word(stored)
+
+    def run(text: str) -> object:
+        hits = search(text)
+        refs = searcher.fast_field_values("ref", [address for _, address in hits])
+        best: dict[int, tuple[float, Any]] = {}
+        for ref, hit in zip(refs, hits, strict=True):
+            best.setdefault(version_of(ref), hit)
+            if len(best) == LIMIT:
+                break
+        return [(score, searcher.doc(address).to_dict()) for score, address in best.values()]
+
+    return run
+
+
+def any_word(index: Path) -> tuple[Callable[[str], list[tuple[float, Any]]], Any]:
+    """A search for any of a text's terms in any field, and the searcher that runs it."""
     import tantivy
 
     from dowse.text.analyse import query_terms
     from dowse.text.fields import BOOSTS
 
-    opened = tantivy.Index.open(str(next(index.glob("lexical-*"))))
+    opened = tantivy.Index.open(str(index))
     searcher, schema = opened.searcher(), opened.schema
 
-    def search(text: str) -> object:
+    def search(text: str) -> list[tuple[float, Any]]:
         query = tantivy.Query.boolean_query(
             [
                 (
@@ -163,22 +216,54 @@ def bare_tantivy(index: Path) -> Callable[[str], object]:
                 for field, boost in BOOSTS.items()
             ]
         )
-        hits = searcher.search(query, limit=CANDIDATES, count=False).hits
-        return searcher.fast_field_values("ref", [address for _, address in hits])
+        return list(searcher.search(query, limit=CANDIDATES, count=False).hits)
 
-    return search
+    return search, searcher
+
+
+def store_texts(config: Config, directory: Path) -> Path:
+    """Make a tantivy index of the same rows that also stores what a hit shows."""
+    import tantivy
+
+    from dowse.text.fields import BOOSTS, lexical_rows
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("ref", fast=True)
+    for field in BOOSTS:
+        builder.add_text_field(field, tokenizer_name="whitespace", index_option="freq")
+    builder.add_json_field("shown", stored=True)
+    directory.mkdir()
+    writer = tantivy.Index(builder.build(), str(directory)).writer(50_000_000, num_threads=1)
+    with dowse.open(config=config) as engine, engine._store.snapshot() as snapshot:  # noqa: SLF001 - as above
+        for info in snapshot.documents():
+            passages = snapshot.chunks(info.id)
+            rows = lexical_rows(info.title, info.path, [passage.chunk for passage in passages])
+            for passage, fields in zip(passages, rows, strict=True):
+                chunk = passage.chunk
+                document = tantivy.Document()
+                document.add_unsigned("ref", passage.ref)
+                for field, terms in fields.items():
+                    document.add_text(field, " ".join(terms))
+                shown = {"file": info.file, "line": chunk.first_line, "headings": chunk.headings, "text": chunk.text}
+                document.add_json("shown", shown)
+                writer.add_document(document)
+    writer.commit()
+    writer.wait_merging_threads()
+    return directory
+
+
+def timed(call: Callable[[str], object], query: str) -> float:
+    """CPU-milliseconds of one call."""
+    started = time.process_time_ns()
+    call(query)
+    return (time.process_time_ns() - started) / 1e6
 
 
 def times(call: Callable[[str], object], queries: Sequence[str]) -> list[float]:
-    """CPU-milliseconds of each call, after one round to warm up."""
-    for query in queries[:20]:
+    """CPU-milliseconds of each call, after some to warm up."""
+    for query in queries[:BLOCK]:
         call(query)
-    found = []
-    for query in queries:
-        started = time.process_time_ns()
-        call(query)
-        found.append((time.process_time_ns() - started) / 1e6)
-    return found
+    return [timed(call, query) for query in queries]
 
 
 def named(what: str, values: Sequence[float]) -> dict[str, float]:

@@ -20,7 +20,7 @@ import click
 import dowse
 from dowse import config, errors
 from dowse.ingest import extract
-from dowse.ingest.sources import folders
+from dowse.ingest.sources.folders import _REASONS as REASONS  # the table that the walk itself uses
 from dowse.interfaces import cli
 from dowse.interfaces.cli.app import GLOBAL_OPTIONS, root
 
@@ -246,10 +246,9 @@ def formats_page() -> Iterator[str]:
     yield "Hidden files and folders, folders of dependencies such as `node_modules`, and what `.gitignore` and"
     yield "`.dowseignore` name are not seen at all. What somebody might miss is recorded with a code and a reason:"
     yield ""
-    reasons = folders._REASONS  # noqa: SLF001 - the table that the walk itself uses
     yield from table(
         ["code", "state", "reason", "what to do"],
-        [(code(name), state, reason, hint) for name, (state, reason, hint) in sorted(reasons.items())],
+        [(code(name), state, reason, hint) for name, (state, reason, hint) in sorted(REASONS.items())],
     )
     yield "A file that was found but not understood is `failed` as well, for example with the code `binary`."
     yield ""
@@ -289,6 +288,7 @@ def figures_page() -> Iterator[str]:
             for mode, found in results("calibration")["modes"].items()
         ],
     )
+    yield from chunking_figures()
     yield "## Speed"
     yield ""
     speed = results("speed")
@@ -299,6 +299,52 @@ def figures_page() -> Iterator[str]:
         ["what", "figure"],
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
+    yield from scale_figures()
+
+
+def chunking_figures() -> Iterator[str]:
+    """How much of the answers is read, by the way that documents are cut."""
+    found = results("chunking")
+    yield "## Passages"
+    yield ""
+    yield f"The share of the characters that answer {found['questions']} questions, among the first so many tokens of"
+    yield "the passages in the order of their rank; beside it the same engine over windows that are cut without"
+    yield "looking. Once the last passage is cut where the budget ends, once only whole passages count"
+    yield "(`benchmarks/chunking.py`)."
+    yield ""
+    kinds = {"share": "cut", "share in whole passages": "whole"}
+    yield from table(
+        ["way", "passages", "last passage", *(f"{budget:,} tokens" for budget in found["budgets"])],
+        [
+            (name, way["passages"], last, *(f"{share:.4f}" for share in way[kind].values()))
+            for name, way in found["ways"].items()
+            for kind, last in kinds.items()
+        ],
+    )
+
+
+SCALES = {
+    "notes": "Many small Markdown files, without embedding. The steps were run one after the other beside it",
+    "tree": "Much text in Markdown files of 40 KB, without embedding",
+    "pdf": "One long PDF file, without embedding",
+}
+
+
+def scale_figures() -> Iterator[str]:
+    """What large folders cost."""
+    found = results("scale")
+    yield "## Large folders"
+    yield ""
+    yield "Files made of the sentences of the judged collections (`benchmarks/scale.py`). Memory is the most that all"
+    yield "processes held at once."
+    yield ""
+    for part, meaning in SCALES.items():
+        yield f"{meaning}:"
+        yield ""
+        yield from table(
+            ["what", "figure"],
+            [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in found[part].items()],
+        )
 
 
 def results(name: str) -> dict[str, Any]:

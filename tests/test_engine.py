@@ -13,7 +13,7 @@ import pytest
 from dowse import ConflictError, DowseError, Event, ModelMismatchError, NotFoundError, Query, UsageError
 from dowse.inference import hashed
 from dowse.inference.hashed import HashedEmbedder
-from dowse.ingest import backlog, pipeline
+from dowse.ingest import backlog, intake
 from workbench import HOUR_NS, age, facts, files_found, ids, many, open_at, problems, write
 
 NOTES = {
@@ -423,7 +423,7 @@ def test_an_exclusion_outlives_a_disk_that_is_not_there(indexed, notes):
 
 
 def test_a_file_with_more_passages_than_a_ref_can_name_is_recorded(indexed, notes, monkeypatch):
-    monkeypatch.setattr(pipeline, "_MOST_CHUNKS", 3)
+    monkeypatch.setattr(intake, "_MOST_CHUNKS", 3)
     write(notes, {"log.md": "".join(f"# Entry {n}\n\nText.\n\n" for n in range(4))})
     (entry,) = indexed.index("notes").failed
     assert (entry.path, entry.code) == ("log.md", "too_many_passages")
@@ -600,7 +600,7 @@ def stop_at(stage: str, done: int = 0):
 
 
 def test_a_run_that_was_stopped_again_and_again_ends_like_one_that_was_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "_BATCH_DOCUMENTS", 4)
+    monkeypatch.setattr(intake, "_BATCH_DOCUMENTS", 4)
     monkeypatch.setattr(backlog, "_BATCH", 5)
     texts = {**many(22), "copy.md": many(1)["part0/note000.md"], "broken.md": b"\0", "photo.png": b"x", "empty.md": ""}
     root = write(tmp_path / "notes", texts)
@@ -625,7 +625,7 @@ def test_a_run_that_was_stopped_again_and_again_ends_like_one_that_was_not(tmp_p
 
 
 def test_an_update_that_was_stopped_ends_like_one_that_was_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "_BATCH_DOCUMENTS", 3)
+    monkeypatch.setattr(intake, "_BATCH_DOCUMENTS", 3)
     root = write(tmp_path / "notes", many(16))
     with open_at(tmp_path / "one") as whole, open_at(tmp_path / "two") as stopped:
         for engine in (whole, stopped):
@@ -669,3 +669,22 @@ def test_a_model_that_fails_half_way_loses_nothing(indexed, notes, monkeypatch, 
     assert indexed.stats().vectors == 4 + 4
     assert indexed.embed().embedded == 12 - 4
     assert problems(indexed) == []
+
+
+def test_a_file_that_took_too_long_is_not_tried_again_until_it_changes_or_somebody_asks(tmp_path, notes, opened):
+    page = "<p>" + "zebra <b>stripes</b> " * 50_000
+    write(notes, {"long.html": page})
+    with open_at(tmp_path, extract_seconds=0.01) as engine:
+        engine.add_collection(notes, name="notes")
+        (entry,) = engine.index("notes").failed
+        assert (entry.path, entry.code) == ("long.html", "too_slow")
+        assert "extract_seconds" in entry.hint
+        opened.clear()
+        (again,) = engine.index("notes").failed
+        assert (again, opened) == (entry, set())
+        write(notes, {"long.html": page + "!"})
+        assert [each.code for each in engine.index("notes").failed] == ["too_slow"]
+    with open_at(tmp_path) as engine:
+        assert [each.code for each in engine.index("notes").failed] == ["too_slow"]
+        assert counts(engine.index("notes", retry=True)) == {"added": 1, "unchanged": 4}
+        assert engine.ledger() == []

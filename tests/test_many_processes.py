@@ -110,7 +110,7 @@ def test_a_document_that_is_replaced_again_and_again_is_always_there_exactly_onc
             while writer.poll() is None:
                 with open_at(tmp_path) as newcomer:
                     for reader in (engine, newcomer):
-                        answer = reader.search(Query("alpha", mode="lex"))
+                        answer = reader.search(Query("alpha", mode="lex", fresh="ignore"))
                         (hit,) = answer.hits
                         assert answer.notes == ()
                         text = reader.get("a.md").text

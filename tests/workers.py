@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dowse import DowseError, Engine, Query
-from dowse.ingest import backlog, pipeline
+from dowse.ingest import backlog, intake
 from dowse.store.sqlite import care
 from dowse.store.sqlite.lexical import LexicalIndex
 from dowse.store.sqlite.lock import WriterLock
@@ -56,7 +56,7 @@ def acknowledge() -> None:
 
 def update(folder: Path, root: Path) -> None:
     """Bring the index up to date in small steps: words, then vectors."""
-    pipeline._BATCH_DOCUMENTS, backlog._BATCH = 4, 4
+    intake._BATCH_DOCUMENTS, backlog._BATCH = 4, 4
     acknowledge()
     with open_at(folder) as engine:
         if not engine.collections():
@@ -172,11 +172,11 @@ class Ballast:
 
 def fill_the_disk(mount: Path, root: Path) -> None:
     """Index and embed on a disk that becomes full, then on one that has space again; print the results."""
-    pipeline._BATCH_DOCUMENTS, backlog._BATCH = 16, 8
+    intake._BATCH_DOCUMENTS, backlog._BATCH = 16, 8
     results: dict[str, Any] = {}
     ballast = Ballast(mount)
     with open_at(mount) as engine:
-        for left in (0, 100_000, 400_000):
+        for left in (0, 100_000, 700_000):
             ballast.leave(left)
             with _reported(results, f"index with {left}"):
                 if not engine.collections():

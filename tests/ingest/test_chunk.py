@@ -10,10 +10,10 @@ from tokenizers.models import BPE
 from tokenizers.pre_tokenizers import ByteLevel
 
 from dowse.errors import ConfigError
-from dowse.ingest.chunk import ChunkSettings, chunk
+from dowse.ingest.chunk import check_chunking, chunk
 from dowse.ingest.extract import extract
 from dowse.text.tokens import TokenCounter
-from dowse.types import Chunk
+from dowse.types import Chunk, Chunking
 from text.tiny_tokenizer import SENTENCES, tiny_tokenizer_json
 
 unhurried = settings(deadline=None)
@@ -59,7 +59,7 @@ MEDIA_TYPES = st.sampled_from(["text/markdown", "text/plain"])
 
 def cut(text: str, max_tokens: int = 20, *, counter: TokenCounter = WORDS, **settings: int) -> list[Chunk]:
     extracted = extract(text.encode(), "text/markdown", "note.md")
-    return list(chunk(extracted, counter, ChunkSettings(max_tokens, **({"min_tokens": 4} | settings))))
+    return list(chunk(extracted, counter, Chunking(max_tokens, **({"min_tokens": 4} | settings))))
 
 
 def texts(text: str, max_tokens: int = 20, **settings: int) -> list[str]:
@@ -75,7 +75,7 @@ class TestEveryDocument:
     @given(document=DOCUMENT, media_type=MEDIA_TYPES, limit=LIMITS, counter=st.sampled_from([WORDS, TOKENS]))
     def test_chunks_are_exact_spans_in_order_within_the_limit(self, document, media_type, limit, counter):
         extracted = extract(document.encode(), media_type, "a")
-        chunks = chunk(extracted, counter, ChunkSettings(limit, min_tokens=limit // 8))
+        chunks = chunk(extracted, counter, Chunking(limit, min_tokens=limit // 8))
         position = 0
         for each in chunks:
             assert each.text == extracted.text[each.start : each.end]
@@ -93,7 +93,7 @@ class TestEveryDocument:
     def test_no_chunk_crosses_into_another_section(self, document, limit):
         extracted = extract(document.encode(), "text/markdown", "a")
         headings = {block.start: block for block in extracted.blocks if block.kind == "heading"}
-        for each in chunk(extracted, TOKENS, ChunkSettings(limit, min_tokens=0)):
+        for each in chunk(extracted, TOKENS, Chunking(limit, min_tokens=0)):
             inside = [block for block in extracted.blocks if each.start <= block.start < each.end]
             body_seen = False
             for block in inside:
@@ -106,7 +106,7 @@ class TestEveryDocument:
     @given(document=DOCUMENT, overlap=st.sampled_from([4, 8, 16]))
     def test_an_overlap_repeats_but_loses_nothing_and_keeps_the_limit(self, document, overlap):
         extracted = extract(document.encode(), "text/markdown", "a")
-        chunks = chunk(extracted, TOKENS, ChunkSettings(40, min_tokens=4, overlap_tokens=overlap))
+        chunks = chunk(extracted, TOKENS, Chunking(40, min_tokens=4, overlap_tokens=overlap))
         position, start = 0, 0
         for each in chunks:
             assert each.text == extracted.text[each.start : each.end]
@@ -264,7 +264,7 @@ class TestSettings:
     )
     def test_what_cannot_work_is_refused(self, wrong):
         with pytest.raises(ConfigError):
-            ChunkSettings(**wrong)
+            check_chunking(Chunking(**wrong))
 
     def test_nothing_gives_no_chunks(self):
         assert cut("") == cut(" \n\n\t") == []

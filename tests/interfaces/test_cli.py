@@ -377,14 +377,19 @@ def test_status_of_an_index_that_is_not_there_yet_is_empty(run):
 
 def test_what_is_not_indexed_is_listed_with_its_reason(run, place, monkeypatch):
     (place.notes / "huge.md").write_text("word " * 1000)
+    (place.notes / "broken.md").write_bytes(bytes(range(256)))
     monkeypatch.setenv("DOWSE_MAX_FILE_SIZE", "1KB")
     run("collection", "add", place.notes)
-    out = run("status", "--failed").out
-    assert "notes/huge.md" in out
-    assert len(out.splitlines()) == 1
-    assert "status --failed" in run("status").out
-    made = json.loads(run("status", "--failed", "--json").out)
-    assert made["failures"][0]["reason"]
+    (failed,) = run("status", "--failed").out.splitlines()
+    assert failed.startswith("failed: notes/broken.md: 20")
+    (skipped,) = run("ls", "--skipped", "notes").out.splitlines()
+    assert skipped.startswith("skipped: notes/huge.md: 20")
+    assert "Not indexed: 1 failed, 1 left out: dowse status --failed, dowse ls --skipped" in run("status").out
+    (entry,) = json.loads(run("status", "--failed", "--json").out)["failures"]
+    assert (entry["code"], entry["at"][:2]) == ("binary", "20")
+    (entry,) = json.loads(run("ls", "--skipped", "--json").out)
+    assert (entry["file"], entry["code"]) == ("notes/huge.md", "too_large")
+    assert "max_file_size" in entry["hint"]
 
 
 def test_doctor_finds_a_healthy_index_healthy(ask):

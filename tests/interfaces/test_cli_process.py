@@ -150,7 +150,7 @@ def test_indexing_on_a_terminal_shows_progress_and_ends_well(env, library, tmp_p
 def test_a_shell_that_asks_gets_commands_and_options(env):
     asking = {"_DOWSE_COMPLETE": "bash_complete", "COMP_CWORD": "1"}
     commands = start(env | asking | {"COMP_WORDS": "dowse se"})
-    assert commands.stdout.split() == [b"plain,search"]
+    assert commands.stdout.split() == [b"plain,search", b"plain,server"]
     options = start(env | asking | {"COMP_WORDS": "dowse search --ex", "COMP_CWORD": "2"})
     assert options.stdout.split() == [b"plain,--explain"]
 

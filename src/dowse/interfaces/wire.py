@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dowse.errors import DowseError
+from dowse.search.citations import Citation, citation_of
 from dowse.types import (
     Collection,
     CollectionStats,
@@ -22,9 +23,15 @@ from dowse.types import (
     Finding,
     Hit,
     IndexReport,
+    IngestReport,
     LedgerEntry,
     StoreStats,
 )
+
+if TYPE_CHECKING:
+    from dowse.ingest.watch.state import WatchStatus
+    from dowse.search.verify import Verdict
+    from dowse.search.why import Why
 
 Json: TypeAlias = dict[str, Any]
 
@@ -61,9 +68,12 @@ def context_text(contexts: Sequence[str]) -> str | None:
     return "\n".join(contexts) or None
 
 
-def hit(found: Hit, *, line_numbers: bool = False, explain: bool = False, body: str | None = None) -> Json:
+def hit(
+    found: Hit, *, line_numbers: bool = False, explain: bool = False, body: str | None = None, editor: str = "file"
+) -> Json:
     """One search result; `body` is the document's whole text where it was asked for."""
     info, chunk, snippet = found.info, found.chunk, found.snippet
+    cited = citation_of(found, editor)
     made: Json = {
         "docid": info.docid,
         "file": info.file,
@@ -78,15 +88,68 @@ def hit(found: Hit, *, line_numbers: bool = False, explain: bool = False, body: 
         "last_line": chunk.last_line,
         "start": chunk.start,
         "end": chunk.end,
+        "place": dict(chunk.place),
         "passage": found.ordinal,
         "id": str(info.id),
         "content_hash": info.content_hash,
+        "uri": info.uri,
+        "citation": cited.uri,
+        "editor": cited.editor,
+        "freshness": found.freshness,
     }
     if explain:
         made["explain"] = asdict(found.explain)
     if body is not None:
         made["body"] = numbered(body) if line_numbers else body
     return made
+
+
+def citation(made: Citation) -> Json:
+    """Where a text stands, in every form."""
+    return {
+        "uri": made.uri,
+        "file": made.file,
+        "first_line": made.first_line,
+        "last_line": made.last_line,
+        "start": made.start,
+        "end": made.end,
+        "page": made.page,
+        "headings": list(made.headings),
+        "id": str(made.id),
+        "content_hash": made.content_hash,
+        "editor": made.editor,
+    }
+
+
+def verdict(made: "Verdict") -> Json:
+    """Whether a citation or quote holds, and where or how."""
+    places = zip(made.citations, made.quotes, strict=True)
+    return {
+        "state": made.state,
+        "message": made.message,
+        "citations": [citation(each) | {"text": text} for each, text in places],
+        "diff": made.diff or None,
+        "freshness": made.freshness,
+        "notes": list(made.notes),
+    }
+
+
+def why(reason: "Why") -> Json:
+    """Why a document is found or not; `hit` is its best passage, with the score of each leg."""
+    return {
+        "outcome": reason.outcome,
+        "message": reason.message,
+        "hint": reason.hint or None,
+        "file": reason.info.file if reason.info else None,
+        "rank": reason.rank,
+        "score": round(reason.hit.score, 4) if reason.hit else None,
+        "last_score": None if reason.last_score is None else round(reason.last_score, 4),
+        "filtered_by": reason.filtered_by or None,
+        "words": list(reason.words),
+        "hit": hit(reason.hit, explain=True) if reason.hit else None,
+        "ledger": ledger_entry(reason.entry) if reason.entry else None,
+        "notes": list(reason.notes),
+    }
 
 
 def document_info(info: DocumentInfo) -> Json:
@@ -101,6 +164,8 @@ def document_info(info: DocumentInfo) -> Json:
         "bytes": info.fingerprint.size,
         "media_type": info.media_type,
         "origin": info.origin,
+        "chunks": info.chunks,
+        "metadata": dict(info.metadata),
         "id": str(info.id),
         "content_hash": info.content_hash,
         "updated": iso(info.updated_at),
@@ -138,6 +203,8 @@ def collection(stats: CollectionStats) -> Json:
         "lastUpdated": iso(known.updated_at or known.created_at),
         "description": known.description,
         "included": known.included,
+        "exclude": list(known.exclude),
+        "chunking": asdict(known.chunking) if known.chunking else None,
         "chunks": stats.chunks,
         "needsEmbedding": stats.unembedded,
         "failed": stats.failed,
@@ -160,6 +227,19 @@ def status(stats: StoreStats, failures: Iterable[LedgerEntry], *, version: str) 
     }
 
 
+def watched(status: "WatchStatus") -> Json:
+    """Whether anybody keeps the index up to date; apart from `state`, null where nobody ever did."""
+    return {
+        "state": status.state,
+        "pid": status.pid or None,
+        "since": iso(status.since),
+        "collections": dict(status.collections),
+        "batches": status.batches,
+        "lastBatch": iso(status.last_batch_at),
+        "problems": dict(status.problems),
+    }
+
+
 def ledger_entry(entry: LedgerEntry) -> Json:
     """A file that is not indexed, and why."""
     return {
@@ -168,6 +248,16 @@ def ledger_entry(entry: LedgerEntry) -> Json:
         "code": entry.code,
         "reason": entry.reason,
         "hint": entry.hint,
+        "at": iso(entry.at),
+    }
+
+
+def ingest_report(report: IngestReport) -> Json:
+    """What became of the sources that were given."""
+    return {
+        "ingested": [document_info(each.info) | {"action": each.action} for each in report.done],
+        "failed": [ledger_entry(entry) for entry in report.failed],
+        "skipped": [ledger_entry(entry) for entry in report.skipped],
     }
 
 

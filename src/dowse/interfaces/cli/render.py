@@ -12,10 +12,11 @@ import click
 
 from dowse.interfaces import wire
 from dowse.interfaces.cli.terminal import clean, one_line
-from dowse.types import Document, Hit
+from dowse.types import Document, Hit, LedgerEntry
 
 FORMATS = ("cli", "json", "csv", "md", "xml", "files")
 
+_OLD = {"stale": "changed since", "gone": "file is gone"}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
@@ -29,6 +30,8 @@ class Look:
     line_numbers: bool = False
     explain: bool = False
     coloured: bool = False
+    editor: str = "file"
+    """For the links of citations."""
 
 
 def hits(found: Sequence[Hit], bodies: Mapping[str, str], look: Look) -> str:
@@ -36,7 +39,13 @@ def hits(found: Sequence[Hit], bodies: Mapping[str, str], look: Look) -> str:
     if look.format == "cli":
         return "\n".join(_card(hit, bodies.get(str(hit.info.id)), look) for hit in found)
     rows = [
-        wire.hit(hit, line_numbers=look.line_numbers, explain=look.explain, body=bodies.get(str(hit.info.id)))
+        wire.hit(
+            hit,
+            line_numbers=look.line_numbers,
+            explain=look.explain,
+            body=bodies.get(str(hit.info.id)),
+            editor=look.editor,
+        )
         for hit in found
     ]
     return _HITS[look.format](rows)
@@ -52,6 +61,13 @@ def documents(found: Sequence[Document], missed: Sequence[tuple[str, str]], look
     return _DOCUMENTS[look.format](rows)
 
 
+def ledger_line(entry: LedgerEntry) -> str:
+    """A file that is not indexed: which, since when, why, and what to do."""
+    hint = f" ({entry.hint})" if entry.hint else ""
+    day = (wire.iso(entry.at) or "").partition("T")[0]
+    return one_line(f"{entry.state}: {entry.collection}/{entry.path}: {day} {entry.reason}{hint}")
+
+
 def _cut_notice(document: Document) -> str:
     """The specification's words for the lines that a limit left out."""
     rest = document.total_lines - (document.first_line - 1) - (document.text.count("\n") + 1)
@@ -64,7 +80,8 @@ def _card(hit: Hit, body: str | None, look: Look) -> str:
     page = f" (page {hit.chunk.page})" if hit.chunk.page else ""
     place = f"{one_line(hit.info.file)}:{hit.snippet.first_line}{page}"
     score = f"{hit.score:.2f}"
-    lines = [f"{paint(place, bold=True)}  {paint(hit.info.docid, fg='cyan')}  {paint(score, fg='green')}"]
+    old = f"  {paint(_OLD[hit.freshness], fg='yellow')}" if hit.freshness in _OLD else ""
+    lines = [f"{paint(place, bold=True)}  {paint(hit.info.docid, fg='cyan')}  {paint(score, fg='green')}{old}"]
     lines.append(" > ".join(one_line(part) for part in _heading_path(hit)))
     lines += [paint(f"Context: {one_line(text)}", dim=True) for text in hit.contexts]
     if look.explain:

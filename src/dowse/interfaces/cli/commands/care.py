@@ -7,16 +7,17 @@ import click
 from dowse import __version__
 from dowse.errors import DowseError
 from dowse.interfaces import wire
-from dowse.interfaces.cli import progress, terminal
+from dowse.interfaces.cli import progress, render, terminal
 from dowse.interfaces.cli.app import Command
 from dowse.interfaces.cli.commands.collection import collection_lines
+from dowse.interfaces.cli.commands.watch import watch_line
 from dowse.interfaces.cli.options import json_option
 from dowse.interfaces.cli.session import Session
 from dowse.types import Event, Finding, LedgerEntry, StoreStats
 
 
 @click.command(cls=Command)
-@click.option("--failed", is_flag=True, help="List the files that are not indexed, with the reasons.")
+@click.option("--failed", is_flag=True, help="List the files that could not be read, with the reasons.")
 @json_option
 @click.pass_obj
 def status(session: Session, *, failed: bool, as_json: bool) -> None:
@@ -25,25 +26,20 @@ def status(session: Session, *, failed: bool, as_json: bool) -> None:
     With --json, -v adds the index's path and its size on disk, which depend on more than what is indexed.
     """
     with session.engine(create=True) as engine:
-        stats, ledger = engine.stats(), engine.ledger()
-    failures = [entry for entry in ledger if failed or entry.state == "failed"]
+        stats, ledger, watched = engine.stats(), engine.ledger(), engine.watched()
+    failures = [entry for entry in ledger if entry.state == "failed"]
     if as_json:
-        made = wire.status(stats, failures, version=__version__)
+        made = wire.status(stats, failures, version=__version__) | {"watch": wire.watched(watched)}
         if session.verbose:
             made |= {"index": str(session.config.index_dir), "bytes": stats.bytes_on_disk}
         terminal.emit(wire.dumps(made))
     elif failed:
-        terminal.emit("\n".join(_failure_line(entry) for entry in failures))
+        terminal.emit("\n".join(render.ledger_line(entry) for entry in failures))
     else:
-        terminal.emit(_summary(session, stats, ledger))
+        terminal.emit(_summary(session, stats, ledger, watch_line(watched)))
 
 
-def _failure_line(entry: LedgerEntry) -> str:
-    hint = f" ({entry.hint})" if entry.hint else ""
-    return terminal.one_line(f"{entry.state}: {entry.collection}/{entry.path}: {entry.reason}{hint}")
-
-
-def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry]) -> str:
+def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry], watched: str) -> str:
     missing = sum(each.unembedded for each in stats.collections)
     model = f" by {stats.model.name} ({stats.model.precision})" if stats.model else ""
     lines = [
@@ -57,8 +53,11 @@ def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry]) -> 
         lines.append(f"{terminal.counted(missing, 'document')} to embed: {session.program} embed")
     failed = sum(entry.state == "failed" for entry in ledger)
     if ledger:
-        rest = len(ledger) - failed
-        lines.append(f"Not indexed: {failed:,} failed, {rest:,} left out: {session.program} status --failed")
+        see = [f"{session.program} status --failed"] if failed else []
+        see += [f"{session.program} ls --skipped"] if failed < len(ledger) else []
+        lines.append(f"Not indexed: {failed:,} failed, {len(ledger) - failed:,} left out: {', '.join(see)}")
+    if watched:
+        lines.append(terminal.as_typed(watched, session.program))
     return "\n".join(terminal.clean(line) for line in lines)
 
 

@@ -86,17 +86,26 @@ def multi_get(session: Session, pattern: str, max_lines: int | None, max_bytes: 
 
 @click.command(cls=Command)
 @click.argument("place", required=False, metavar="[COLLECTION[/PREFIX]]")
+@click.option("--skipped", is_flag=True, help="List the files that were left out, with the reasons.")
 @json_option
 @click.pass_obj
-def ls(session: Session, place: str | None, *, as_json: bool) -> None:
+def ls(session: Session, place: str | None, *, skipped: bool, as_json: bool) -> None:
     """List the collections, or the documents of one."""
+    name, _, prefix = (place or "").removeprefix("qmd://").removeprefix("dowse://").strip("/").partition("/")
     with session.engine(create=True) as engine:
-        if place is None:
+        if skipped:
+            entries = [
+                entry
+                for entry in engine.ledger(name or None)
+                if entry.state != "failed" and entry.path.startswith(prefix)
+            ]
+            listing = [wire.ledger_entry(entry) for entry in entries]
+            text = "\n".join(render.ledger_line(entry) for entry in entries)
+        elif place is None:
             known = engine.collections()
             listing = [wire.collection(each) for each in known]
             text = collection_lines(known)
         else:
-            name, _, prefix = place.removeprefix("qmd://").removeprefix("dowse://").strip("/").partition("/")
             documents = engine.documents(name, prefix=prefix)
             listing = [wire.document_info(each) for each in documents]
             text = "\n".join(_line(each) for each in documents)

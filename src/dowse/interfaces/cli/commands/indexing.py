@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -23,19 +23,21 @@ _FAILURES_SHOWN = 10
 @click.command(cls=Command)
 @click.option("-c", "--collection", "names", multiple=True, metavar="NAME", help="Only this one (repeatable).")
 @click.option("--prune", is_flag=True, help="Also delete what the mass-delete guard would keep.")
+@click.option("--retry", is_flag=True, help="Try files again that took too long, or had no text in them.")
+@click.option("--urls", is_flag=True, help="Also ask the web whether ingested addresses have changed.")
 @click.option("--no-embed", is_flag=True, help="Words only; `embed` adds the vectors later.")
 @json_option
 @click.pass_obj
-def update(session: Session, names: Sequence[str], *, prune: bool, no_embed: bool, as_json: bool) -> None:
-    """Bring the index up to date with its folders.
+def update(session: Session, /, names: Sequence[str], *, no_embed: bool, as_json: bool, **how: bool) -> None:
+    """Bring the index up to date with its folders and files.
 
     Words first, then vectors. Ctrl-C is safe at any time.
     """
     with session.engine() as engine:
-        chosen = names or [each.collection.name for each in engine.collections() if each.collection.root]
+        chosen = names or [each.collection.name for each in engine.collections()]
         if not chosen:
-            session.say("There is no folder to update yet. Add one: dowse collection add PATH")
-        bring_up_to_date(session, engine, chosen, prune=prune, embed=not no_embed, as_json=as_json)
+            session.say("There is nothing to update yet. Add a folder: dowse collection add PATH")
+        bring_up_to_date(session, engine, chosen, embed=not no_embed, as_json=as_json, **how)
 
 
 @click.command(cls=Command)
@@ -53,10 +55,16 @@ def embed(session: Session, *, force: bool, as_json: bool) -> None:
 
 
 def bring_up_to_date(
-    session: Session, engine: "Engine", names: Sequence[str], *, prune: bool, embed: bool, as_json: bool
+    session: Session,
+    engine: "Engine",
+    names: Sequence[str],
+    *,
+    embed: bool,
+    as_json: bool = False,
+    **how: bool,
 ) -> None:
     """Index these collections for words, say so, then embed what lacks a vector; print what was done."""
-    reports = [_index(session, engine, name, prune=prune, as_json=as_json) for name in names]
+    reports = [_index(session, engine, name, as_json=as_json, **how) for name in names]
     stats = engine.stats()
     count = sum(each.documents for each in stats.collections if each.collection.name in names)
     session.say(f"{terminal.counted(count, 'document')} {'is' if count == 1 else 'are'} searchable by words.")
@@ -81,23 +89,33 @@ def lacks_vectors(stats: StoreStats) -> bool:
 
 def make_vectors(session: Session, engine: "Engine", *, force: bool = False) -> EmbedReport:
     """Embed the backlog with progress."""
-    with _goes_on_with("dowse embed"), progress.shown(session) as on_event:
+    with goes_on_with("dowse embed"), progress.shown(session) as on_event:
         return engine.embed(on_event=on_event, force=force)
 
 
-def _index(session: Session, engine: "Engine", name: str, *, prune: bool, as_json: bool) -> IndexReport:
-    with _goes_on_with("dowse update"), progress.shown(session) as on_event:
-        report = engine.index(name, on_event=on_event, prune=prune)
+def _index(
+    session: Session,
+    engine: "Engine",
+    name: str,
+    *,
+    as_json: bool,
+    prune: bool = False,
+    retry: bool = False,
+    urls: bool = False,
+) -> IndexReport:
+    with goes_on_with("dowse update"), progress.shown(session) as on_event:
+        web: Literal["ask anywhere", "leave"] = "ask anywhere" if urls else "leave"
+        report = engine.index(name, on_event=on_event, prune=prune, retry=retry, web=web)
     if not as_json:
         terminal.emit(_index_line(report))
-    _tell(session, "failed", report.failed)
+    tell_refused(session, "failed", report.failed)
     if session.verbose:
-        _tell(session, "skipped", report.skipped)
+        tell_refused(session, "skipped", report.skipped)
     return report
 
 
 @contextmanager
-def _goes_on_with(command: str) -> Iterator[None]:
+def goes_on_with(command: str) -> Iterator[None]:
     """Turn Ctrl-C into the sentence that says how to resume."""
     try:
         yield
@@ -105,13 +123,15 @@ def _goes_on_with(command: str) -> Iterator[None]:
         raise Stopped(f"Stopped. Nothing is lost: go on with `{command}`.") from stop
 
 
-def _tell(session: Session, what: str, entries: Sequence[LedgerEntry]) -> None:
+def tell_refused(session: Session, what: str, entries: Sequence[LedgerEntry]) -> None:
+    """A line for each of these, as far as they fit on a screen."""
     for entry in entries[:_FAILURES_SHOWN]:
         hint = f" ({entry.hint})" if entry.hint else ""
         session.say(terminal.one_line(f"{what}: {entry.collection}/{entry.path}: {entry.reason}{hint}"))
     if len(entries) > _FAILURES_SHOWN:
         rest = len(entries) - _FAILURES_SHOWN
-        session.say(f"{what}: {rest:,} more, see dowse status --failed")
+        place = "status --failed" if what == "failed" else "ls --skipped"
+        session.say(f"{what}: {rest:,} more, see dowse {place}")
 
 
 def _index_line(report: IndexReport) -> str:

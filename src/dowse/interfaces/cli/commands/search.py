@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -11,7 +11,7 @@ from dowse.interfaces.cli import render, terminal
 from dowse.interfaces.cli.app import Command
 from dowse.interfaces.cli.options import format_options, line_numbers_option
 from dowse.interfaces.cli.session import Session
-from dowse.types import Answer, Mode, Query
+from dowse.types import Answer, Hit, Mode, Query
 
 if TYPE_CHECKING:
     from dowse.engine import Engine
@@ -41,6 +41,20 @@ def _search_options(min_score: float) -> Callable[[_Function], _Function]:
         ),
         click.option("--full", is_flag=True, help="Whole documents instead of the passages that match."),
         line_numbers_option,
+        click.option(
+            "--fresh",
+            type=click.Choice(["wait", "warn", "ignore"]),
+            default="warn",
+            show_default=True,
+            help="What to do about results whose files have changed: index them first, mark them, or do not look.",
+        ),
+        click.option(
+            "--max-tokens",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="At most so many tokens of output; the rest can be asked for with --cursor.",
+        ),
+        click.option("--cursor", default="", metavar="TEXT", help="Go on where an answer with --max-tokens ended."),
         click.option("--explain", is_flag=True, help="Show how each score came about."),
         format_options,
     )
@@ -88,7 +102,10 @@ def _run(
     collections: Sequence[str],
     full: bool,
     line_numbers: bool,
+    fresh: Literal["wait", "warn", "ignore"],
     explain: bool,
+    max_tokens: int | None,
+    cursor: str,
 ) -> None:
     text = terminal.as_utf8(" ".join(words)).strip()
     if not text:
@@ -96,7 +113,7 @@ def _run(
     with session.engine() as engine:
         # A result is a file with its best passage, so there are never more of them than documents.
         most = max(1, engine.stats().documents) if everything else limit
-        answer = engine.search(Query(text, mode, tuple(collections), most, min_score, per_document=1))
+        answer = engine.search(Query(text, mode, tuple(collections), most, min_score, per_document=1, fresh=fresh))
         bodies = _bodies(engine, answer) if full else {}
     _tell(session, answer)
     look = render.Look(
@@ -104,9 +121,38 @@ def _run(
         line_numbers=line_numbers,
         explain=explain,
         coloured=terminal.wants_colour(sys.stdout),
+        editor=session.config.editor,
     )
-    rendered = render.hits(answer.hits, bodies, look)
+    rendered = _fitted(session, engine, answer, lambda hits: render.hits(hits, bodies, look), max_tokens, cursor)
     terminal.write(rendered) if look.format == "cli" else terminal.emit(rendered)
+
+
+def _fitted(
+    session: Session,
+    engine: "Engine",
+    answer: Answer,
+    rendered: Callable[[Sequence[Hit]], str],
+    max_tokens: int | None,
+    cursor: str,
+) -> str:
+    """The output, as much of it as may be; what is left is told on stderr, which does not count."""
+    if max_tokens is None and not cursor:
+        return rendered(answer.hits)
+    from dowse.search.budget import fit, page_of, shorter_snippet  # most searches have no budget
+
+    if max_tokens is None:
+        return rendered([portion.shown for portion in page_of(answer, cursor).portions])
+    packed = fit(
+        answer,
+        lambda page: rendered([portion.shown for portion in page.portions]).rstrip("\n") + "\n",
+        count=engine.count_tokens,
+        max_tokens=max_tokens,
+        cursor=cursor,
+        shorten=shorter_snippet,
+    )
+    if packed.rest.omitted:
+        session.say(f"{terminal.counted(packed.rest.omitted, 'more result')}: --cursor {packed.rest.cursor}")
+    return packed.rendered
 
 
 def _bodies(engine: "Engine", answer: Answer) -> dict[str, str]:
