@@ -31,9 +31,11 @@ if TYPE_CHECKING:
         StoreVersionError,
         UsageError,
     )
+    from dowse.ingest.sources.given import given_content
     from dowse.types import (
         Answer,
         Chunk,
+        Chunking,
         Collection,
         CollectionStats,
         Context,
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
         Finding,
         Hit,
         IndexReport,
+        Ingested,
+        IngestReport,
         LedgerEntry,
         Leg,
         ModelIdentity,
@@ -58,6 +62,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Answer",
     "Chunk",
+    "Chunking",
     "Collection",
     "CollectionStats",
     "Config",
@@ -74,6 +79,8 @@ __all__ = [
     "Finding",
     "Hit",
     "IndexReport",
+    "IngestReport",
+    "Ingested",
     "LedgerEntry",
     "Leg",
     "ModelError",
@@ -91,12 +98,14 @@ __all__ = [
     "StoreVersionError",
     "UsageError",
     "__version__",
+    "given_content",
     "open",
 ]
 
 _ELSEWHERE = {
     "Config": ("config", "Config"),
     "Engine": ("engine", "Engine"),
+    "given_content": ("ingest.sources.given", "given_content"),
     "open": ("engine", "open_engine"),
 }
 """Module and name of what is neither an error nor a noun."""

@@ -19,6 +19,8 @@ _OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG"}
 """Ours, but not settings: the path of the file, and tracebacks for unexpected errors."""
 _TEST_VARIABLES = "DOWSE_TEST_"
 
+_EDITORS = ("file", "vscode", "cursor", "zed", "idea", "textmate")
+"""The names that search/citations.py has links for."""
 _UNITS = {"": 0, "b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30}
 """Of sizes, as powers of two."""
 
@@ -41,6 +43,10 @@ def _text(value: object) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise ValueError
     return value
+
+
+def _text_or_nothing(value: object) -> str:
+    return value if value == "" else _text(value)
 
 
 def _index(value: object) -> str:
@@ -97,6 +103,13 @@ def _folder(value: object) -> Path:
     return Path(value).expanduser().absolute()
 
 
+def _editor(value: object) -> str:
+    text = _text(value)
+    if text not in _EDITORS and "{path}" not in text:
+        raise ValueError
+    return text
+
+
 SETTINGS: Mapping[str, Setting] = {
     "index": Setting(str, _index, "a name, or a path (with a slash, or starting with . or ~)", "Which index to use."),
     "data_dir": Setting(
@@ -105,7 +118,24 @@ SETTINGS: Mapping[str, Setting] = {
     "cache_dir": Setting(
         str, _folder, "the path of a folder", "Where converted models live.", "the platform's cache folder"
     ),
-    "embedder": Setting(str, _text, "the name of a model", "The model that turns passages into vectors."),
+    "embedder": Setting(
+        str,
+        _text,
+        "the name of a model, or a line such as openai:http://127.0.0.1:11434/v1#MODEL",
+        "The model that turns passages into vectors.",
+    ),
+    "reranker": Setting(
+        str,
+        _text_or_nothing,
+        "a line such as cohere:http://127.0.0.1:8080/v1#MODEL, or nothing",
+        "The model that reads the best passages a second time.",
+    ),
+    "expander": Setting(
+        str,
+        _text_or_nothing,
+        "a line such as chat:http://127.0.0.1:11434/v1#MODEL, or nothing",
+        "The model that thinks of further searches.",
+    ),
     "precision": Setting(
         str, _choice("int8", "fp32"), "int8 or fp32", "How the model computes; another one embeds anew."
     ),
@@ -113,11 +143,23 @@ SETTINGS: Mapping[str, Setting] = {
     "max_file_size": Setting(
         str, _size, 'bytes, or a text such as "20MB" or "512KB"', "Larger files are skipped.", "20MB"
     ),
+    "extract_seconds": Setting(
+        float,
+        _number(0, 86_400),
+        "seconds of processor time, from 0 (no limits) to 86400",
+        "What reading one file may take; a file that takes longer is given up.",
+    ),
+    "extract_memory": Setting(
+        str, _size, 'bytes, or a text such as "1GB"', "How much memory reading one file may take.", "1GB"
+    ),
     "chunk_tokens": Setting(
         int, _whole(32, 512), "a whole number from 32 to 512", "How long a passage may be, in tokens."
     ),
     "lock_timeout": Setting(
         float, _number(0, 86_400), "seconds, from 0 to 86400", "How long to wait for another writer."
+    ),
+    "editor": Setting(
+        str, _editor, f"{', '.join(_EDITORS)}, or a link with {{path}} in it", "What the links in citations open."
     ),
     "keep_days": Setting(
         float, _number(0, 36_500), "days, from 0 to 36500", "How long cleanup keeps what was deleted."
@@ -133,11 +175,16 @@ class Config:
     data_dir: Path = field(default_factory=lambda: _platform_dir("data"))
     cache_dir: Path = field(default_factory=lambda: _platform_dir("cache"))
     embedder: str = "granite-embedding-30m-english"
+    reranker: str = ""
+    expander: str = ""
     precision: str = "int8"
     workers: int | None = None
     max_file_size: int = 20 << 20
+    extract_seconds: float = 120.0
+    extract_memory: int = 1 << 30
     chunk_tokens: int = 256
     lock_timeout: float = 30.0
+    editor: str = "file"
     keep_days: float = 30.0
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Where each setting that is not a default came from, in words."""
@@ -172,7 +219,7 @@ def describe() -> list[tuple[str, str, str, str, str]]:
     """The reference: (name, environment variable, default, what it takes, what it is for) per setting."""
     defaults = {each.name: each.default for each in fields(Config) if each.default is not MISSING}
     return [
-        (name, _variable(name), setting.default or str(defaults[name]), setting.takes, setting.doc)
+        (name, _variable(name), setting.default or str(defaults[name]) or "nothing", setting.takes, setting.doc)
         for name, setting in SETTINGS.items()
     ]
 

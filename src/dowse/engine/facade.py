@@ -2,20 +2,20 @@
 
 Above it: interfaces, which parse and render. Below it: ingest, search, store and inference, which
 know each other only through the ports. No logic lives here beyond choosing parts and naming errors.
+What only some verbs need is imported by them: a search loads nothing of what indexing does.
 """
 
-import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
+from uuid import UUID
 
-from dowse import inference
 from dowse.config import Config
-from dowse.errors import ConflictError, NotFoundError, UsageError
-from dowse.ports import Embedder, Store
+from dowse.engine.parts import Parts
+from dowse.errors import NotFoundError, UsageError
+from dowse.ports import Snapshot, Store
 from dowse.search import lookup
 from dowse.search.pipeline import answer
 from dowse.store.sqlite import SqliteStore
@@ -28,18 +28,29 @@ from dowse.types import (
     DocumentInfo,
     EmbedReport,
     Event,
+    Filter,
     Finding,
     IndexReport,
+    IngestReport,
     LedgerEntry,
+    Passage,
     Query,
     StoreStats,
-    now_ms,
 )
 
 if TYPE_CHECKING:
-    from dowse.ports import Vector
+    from dowse.ingest.collections import CollectionSettings
+    from dowse.ingest.given import Said, Web
+    from dowse.ingest.sources.given import Given
+    from dowse.ingest.watch.state import WatchStatus
+    from dowse.ingest.watch.watcher import Batch, Watcher
+    from dowse.search.verify import Verdict
+    from dowse.search.why import Why
 
 OnEvent = Callable[[Event], None]
+
+DEFAULT_COLLECTION = "default"
+"""Where ingested things go that name no collection."""
 
 
 class Engine:
@@ -48,24 +59,17 @@ class Engine:
     def __init__(self, store: Store, config: Config, *, on_message: Callable[[str], None] | None = None) -> None:
         self.config = config
         self._store = store
-        self._on_message = on_message
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        """Made on first need, so that commands that ask no model never import one."""
-        return inference.make_embedder(
-            self.config.embedder,
-            cache_dir=self.config.cache_dir,
-            precision=self.config.precision,
-            workers=self.config.workers,
-            on_message=self._on_message,
-        )
+        self._parts = Parts(config, on_message)
 
     # Collections and contexts
 
     def collections(self) -> tuple[CollectionStats, ...]:
         """Every collection with its counts, by name."""
         return self.stats().collections
+
+    def known_collections(self) -> tuple[Collection, ...]:
+        """Every collection without its counts, which take a look at every document."""
+        return self._collections()
 
     def collection(self, name: str) -> CollectionStats:
         """One collection with its counts."""
@@ -76,35 +80,18 @@ class Engine:
         raise _no_collection(name, [stats.collection.name for stats in everything])
 
     def add_collection(
-        self, root: Path | str | None, *, name: str = "", pattern: str = "**/*", description: str = ""
+        self, root: Path | str | None, *, name: str = "", **settings: "Unpack[CollectionSettings]"
     ) -> Collection:
         """Create a collection; with a root, that folder is what `index` walks. Nothing is read yet."""
-        from dowse.ingest import sources  # a search need not load it
+        from dowse.ingest.collections import add_collection  # a search need not load it
 
-        folder = None if root is None else sources.resolve_root(root)
-        sources.check_pattern(pattern)
-        name = name or (folder.name if folder else "")
-        _check_name(name)
-        for known in self._collections():
-            if known.name == name:
-                raise ConflictError(
-                    f"There is already a collection named {name!r} ({known.root or 'without a folder'}).",
-                    hint=f"Choose another name with --name, or bring it up to date: dowse update -c {name}",
-                )
-            if folder is not None and known.root == str(folder) and known.pattern == pattern:
-                raise ConflictError(
-                    f"The folder {folder} is already the collection {known.name!r}.",
-                    hint=f"Bring it up to date: dowse update -c {known.name}",
-                )
-        collection = Collection(
-            name=name,
-            root=None if folder is None else str(folder),
-            pattern=pattern,
-            description=description,
-            created_at=now_ms(),
-        )
-        self._store.put_collection(collection)
-        return collection
+        return add_collection(self._store, root, name, **settings)
+
+    def configure_collection(self, name: str, **settings: "Unpack[CollectionSettings]") -> Collection:
+        """Change settings of a collection, and only those that are given; `index` does what follows from them."""
+        from dowse.ingest.collections import configure_collection
+
+        return configure_collection(self._store, self._collection(name), **settings)
 
     def remove_collection(self, name: str) -> int:
         """Remove it with everything in it (the files stay); returns how many documents left the index."""
@@ -113,8 +100,10 @@ class Engine:
 
     def rename_collection(self, name: str, new_name: str) -> None:
         """Rename it; documents keep their ids."""
+        from dowse.ingest.collections import check_name
+
         self._collection(name)
-        _check_name(new_name)
+        check_name(new_name)
         self._store.rename_collection(name, new_name)
 
     def include_collection(self, name: str, *, included: bool) -> None:
@@ -144,38 +133,152 @@ class Engine:
 
     # Index
 
-    def index(self, name: str, *, on_event: OnEvent | None = None, prune: bool = False) -> IndexReport:
-        """Bring a collection up to date with its folder: everything is searchable by words afterwards."""
-        from dowse.ingest.pipeline import IndexSettings, index_collection  # a search need not load it
+    def index(
+        self,
+        name: str,
+        *,
+        on_event: OnEvent | None = None,
+        prune: bool = False,
+        retry: bool = False,
+        web: "Web" = "leave",
+    ) -> IndexReport:
+        """Bring a collection up to date with its sources: everything is searchable by words afterwards.
 
-        settings = IndexSettings(
-            max_file_size=self.config.max_file_size,
-            max_tokens=self.config.chunk_tokens,
-            tokenizer=self.config.embedder,
-            tokenizer_json=lambda: inference.tokenizer_json(self.config.embedder),
-        )
-        return index_collection(self._store, self._collection(name), settings, on_event=on_event, prune=prune)
+        `prune` overrules the mass-delete guard, `retry` tries again what took too long to read, `web` asks the
+        servers of ingested addresses whether anything changed.
+        """
+        from dowse.ingest.pipeline import index_collection
+
+        collection = self._collection(name)
+        settings = self._parts.index_settings(collection)
+        return index_collection(self._store, collection, settings, on_event=on_event, prune=prune, retry=retry, web=web)
+
+    def index_paths(self, name: str, paths: Iterable[str], *, on_event: OnEvent | None = None) -> IndexReport:
+        """The same for some paths below the collection's folder, and what is below them."""
+        from dowse.ingest.partial import index_paths
+
+        collection = self._collection(name)
+        return index_paths(self._store, collection, self._parts.index_settings(collection), paths, on_event=on_event)
+
+    def ingest(
+        self,
+        *given: "str | Path | Given",
+        collection: str = DEFAULT_COLLECTION,
+        on_event: OnEvent | None = None,
+        **said: "Unpack[Said]",
+    ) -> IngestReport:
+        """Add files, folders, URLs, data: URIs or `given_content(...)`; a collection that is missing is made."""
+        from dowse.ingest.given import ingest_given, understood
+
+        understood_given, all_said = understood(given, said)
+        known = self._collection(collection, make=True)
+        settings = self._parts.index_settings(known)
+        return ingest_given(self._store, known, settings, understood_given, all_said, on_event=on_event)
+
+    def delete(self, *names: str, collection: str | None = None) -> tuple[DocumentInfo, ...]:
+        """Take documents out of the index by path, URI, docid, id or glob; what a walk found stays away from now on."""
+        from dowse.ingest.given import forget_failures, uri_of_path
+
+        documents = forget_failures(self._store, names, collection)
+        with self._store.snapshot() as snapshot:
+            found = lookup.find(snapshot, documents, collection, uri_of_path)
+        self._store.delete([info.id for info in found], exclude=True)
+        return found
 
     def embed(self, *, on_event: OnEvent | None = None, force: bool = False) -> EmbedReport:
         """Give every passage that has none a vector; `force` drops the vectors of another model first."""
-        from dowse.ingest.backlog import embed_backlog  # a search need not load it
+        from dowse.ingest.backlog import embed_backlog
 
         if force:
             self._store.drop_vectors()
-        return embed_backlog(self._store, self._embedder, on_event=on_event)
+        return embed_backlog(self._store, self._parts.embedder, on_event=on_event)
+
+    def watcher(
+        self,
+        names: Sequence[str] = (),
+        *,
+        poll: bool = False,
+        embed: bool = True,
+        on_batch: "Callable[[Batch], None] | None" = None,
+    ) -> "Watcher":
+        """What keeps these collections (none: all) up to date while files change, once it is told to `run`."""
+        from dowse.ingest.watch.watcher import Watcher
+
+        for name in names:
+            self._collection(name)
+        return Watcher(
+            self._store,
+            self.config.index_dir,
+            self._parts.index_settings,
+            names=names,
+            embedder=(lambda: self._parts.embedder) if embed else None,
+            poll=poll,
+            on_batch=on_batch,
+        )
+
+    def watched(self) -> "WatchStatus":
+        """Whether anybody watches this index, and how that goes."""
+        from dowse.ingest.watch.state import watch_status
+
+        return watch_status(self.config.index_dir)
 
     # Search
 
     def search(self, query: str | Query) -> Answer:
-        """Answer a question from the index."""
+        """Answer a question from the index, with every hit's freshness unless the query says otherwise."""
         asked = Query(query) if isinstance(query, str) else query
+        found = self._answer(asked)
+        if asked.fresh == "ignore":
+            return found
+        from dowse.ingest import freshness
+
+        hits = freshness.check(found.hits)
+        if asked.fresh == "wait" and (outdated := freshness.outdated(hits)):
+            for name, paths in outdated.items():
+                self.index_paths(name, paths)
+            return self.search(replace(asked, fresh="warn"))
+        note = freshness.note_about(hits)
+        return replace(found, hits=hits, notes=(*found.notes, note) if note else found.notes)
+
+    def _answer(self, asked: Query) -> Answer:
         with self._store.snapshot() as snapshot:
-            for name in asked.collections:
-                known = [collection.name for collection in snapshot.collections()]
-                if name not in known:
-                    raise _no_collection(name, known)
-            identity = inference.identity_of(self.config.embedder, self.config.precision)
-            return answer(snapshot, asked, identity, self._embed_query)
+            return self._answer_from(snapshot, asked)
+
+    def _answer_from(self, snapshot: Snapshot, asked: Query) -> Answer:
+        known = {collection.name for collection in snapshot.collections()}
+        for name in asked.collections:
+            if name not in known:
+                raise _no_collection(name, known)
+        if asked.filter is not None:
+            _check_filter(snapshot, asked.filter)
+        return answer(snapshot, asked, self._parts.models)
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has for the embedding model: what budgets are counted in."""
+        return self._parts.tokens.count(text)
+
+    # Check
+
+    def verify(self, claim: str, *, quote: str = "") -> "Verdict":
+        """Whether a citation or a quoted text still holds: valid, moved, changed or gone."""
+        from dowse.ingest.freshness import freshness_of
+        from dowse.search.verify import verify
+
+        with self._store.snapshot() as view:
+            return verify(
+                view, claim, quote=quote, old_texts=view.texts, freshness_of=freshness_of, editor=self.config.editor
+            )
+
+    def why(self, query: str | Query, name: str) -> "Why":
+        """Why a document is found for a query, or why not: not indexed, filtered, below the cut, rank N."""
+        from dowse.ingest.given import uri_of_path
+        from dowse.search.syntax import parse
+        from dowse.search.why import why
+
+        asked = Query(query) if isinstance(query, str) else query
+        conditions = parse(asked.text).filter
+        with self._store.snapshot() as view:
+            return why(view, asked, name, self._answer_from, conditions=conditions, uri_of=uri_of_path)
 
     # Get
 
@@ -189,12 +292,27 @@ class Engine:
         with self._store.snapshot() as snapshot:
             return lookup.get_many(snapshot, pattern, max_lines=max_lines, max_bytes=max_bytes)
 
-    def documents(self, name: str | None = None, *, prefix: str = "") -> list[DocumentInfo]:
-        """The documents of a collection, or of all, by path."""
+    def documents(
+        self,
+        name: str | None = None,
+        *,
+        prefix: str = "",
+        filter: Filter | None = None,  # noqa: A002 - the noun
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[DocumentInfo]:
+        """The documents of a collection, or of all, by path; `filter` as in `Query`."""
         if name is not None:
             self._collection(name)
         with self._store.snapshot() as snapshot:
-            return snapshot.documents(name, prefix=prefix)
+            if filter is not None:
+                _check_filter(snapshot, filter)
+            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset)
+
+    def chunks(self, document: UUID) -> list[Passage]:
+        """Every passage of a document, in the order of its text."""
+        with self._store.snapshot() as snapshot:
+            return snapshot.chunks(document)
 
     def ledger(self, name: str | None = None) -> list[LedgerEntry]:
         """The files that are not indexed, each with its reason."""
@@ -219,12 +337,11 @@ class Engine:
         """Examine the index; `repair` first rebuilds everything that is derived."""
         if repair:
             self._store.rebuild(progress)
-        return [*self._store.check(deep=deep), *inference.check(self.config.embedder, self.config.cache_dir)]
+        return [*self._store.check(deep=deep), *self._parts.check()]
 
     def close(self) -> None:
         """Stop workers and release files."""
-        if "_embedder" in self.__dict__:
-            self._embedder.close()
+        self._parts.close()
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -235,19 +352,15 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _embed_query(self, text: str) -> "Vector":
-        return self._embedder.embed_query(text)
-
     def _collections(self) -> tuple[Collection, ...]:
         with self._store.snapshot() as snapshot:
             return snapshot.collections()
 
-    def _collection(self, name: str) -> Collection:
-        known = self._collections()
-        for collection in known:
-            if collection.name == name:
-                return collection
-        raise _no_collection(name, [collection.name for collection in known])
+    def _collection(self, name: str, *, make: bool = False) -> Collection:
+        known = {collection.name: collection for collection in self._collections()}
+        if name not in known and not make:
+            raise _no_collection(name, known)
+        return known.get(name) or self.add_collection(None, name=name)
 
 
 def open_engine(
@@ -265,26 +378,13 @@ def open_engine(
     return Engine(store, settings, on_message=on_message)
 
 
-def _check_name(name: str) -> None:
-    bad = (
-        not name
-        or name != name.strip()
-        or name in {".", ".."}
-        or any(c in "/\\:\0" or not c.isprintable() for c in name)
-    )
-    if bad:
-        raise UsageError(
-            f"{name!r} cannot be the name of a collection.",
-            hint="Use letters, digits, spaces, '-', '_' or '.': no slashes, colons or control characters.",
-        )
+def _check_filter(snapshot: Snapshot, filter: Filter) -> None:  # noqa: A002 - the noun
+    from dowse.filters import check  # most searches have none
+
+    check(filter, snapshot.metadata_keys())
 
 
-def _no_collection(name: str, known: list[str]) -> NotFoundError:
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        hint = f"Did you mean {near[0]!r}?"
-    elif known:
-        hint = f"The collections are: {', '.join(sorted(known))}."
-    else:
-        hint = "There are none yet: dowse collection add PATH"
-    return NotFoundError(f"There is no collection named {name!r}.", hint=hint)
+def _no_collection(name: str, known: Iterable[str]) -> NotFoundError:
+    from dowse.ingest.collections import no_collection
+
+    return no_collection(name, known)

@@ -12,7 +12,6 @@ drown it, in words and above all in its vector, and is a chunk of its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from dowse.errors import ConfigError
@@ -23,9 +22,9 @@ from dowse.ingest.chunk.sections import Section, sections
 from dowse.ingest.chunk.units import Units
 from dowse.ingest.extract import Block, Extracted
 from dowse.text.tokens import TokenCounter, TokenIndex
-from dowse.types import Chunk
+from dowse.types import Chunk, Chunking
 
-__all__ = ["CHUNKER", "ChunkSettings", "chunk"]
+__all__ = ["CHUNKER", "check_chunking", "chunk"]
 
 CHUNKER = "1"
 """Part of every document's recipe: it changes whenever the same blocks would give other chunks."""
@@ -37,32 +36,24 @@ _LIKELY_CHARACTERS = 8
 """A section with more characters per token of room than this is not worth counting as a whole first."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSettings:
-    """How long chunks are, in tokens of the embedding model."""
-
-    max_tokens: int = 256
-    min_tokens: int = 32
-    """Cutting a long section avoids parts below this; a small section stays a chunk of its own."""
-    overlap_tokens: int = 0
-    """How much of the chunk before is repeated, inside one section."""
-
-    def __post_init__(self) -> None:
-        if self.max_tokens < _FEWEST_TOKENS:
-            raise ConfigError(f"max_tokens is {self.max_tokens}, and must be at least {_FEWEST_TOKENS}.", hint=_HINT)
-        if self.min_tokens < 0:
-            raise ConfigError(f"min_tokens is {self.min_tokens}, and must be at least 0.", hint=_HINT)
-        if not 0 <= self.overlap_tokens <= self.max_tokens // 2:
-            raise ConfigError(
-                f"overlap_tokens is {self.overlap_tokens}, and must be 0 to half of max_tokens.", hint=_HINT
-            )
+_DEFAULTS = Chunking()
 
 
-_DEFAULTS = ChunkSettings()
+def check_chunking(settings: Chunking) -> None:
+    """Raise ConfigError for settings that cannot be."""
+    if settings.max_tokens < _FEWEST_TOKENS:
+        raise ConfigError(f"max_tokens is {settings.max_tokens}, and must be at least {_FEWEST_TOKENS}.", hint=_HINT)
+    if settings.min_tokens < 0:
+        raise ConfigError(f"min_tokens is {settings.min_tokens}, and must be at least 0.", hint=_HINT)
+    if not 0 <= settings.overlap_tokens <= settings.max_tokens // 2:
+        raise ConfigError(
+            f"overlap_tokens is {settings.overlap_tokens}, and must be 0 to half of max_tokens.", hint=_HINT
+        )
 
 
-def chunk(extracted: Extracted, counter: TokenCounter, settings: ChunkSettings = _DEFAULTS) -> tuple[Chunk, ...]:
+def chunk(extracted: Extracted, counter: TokenCounter, settings: Chunking = _DEFAULTS) -> tuple[Chunk, ...]:
     """Cut a document; in the order of its text, with `chunk.text == extracted.text[start:end]`."""
+    check_chunking(settings)
     text = extracted.text
     chunks: list[Chunk] = []
     position, line = 0, 1
@@ -80,7 +71,7 @@ def chunk(extracted: Extracted, counter: TokenCounter, settings: ChunkSettings =
     return tuple(chunks)
 
 
-def _sections(extracted: Extracted, counter: TokenCounter, settings: ChunkSettings) -> Iterator[Section]:
+def _sections(extracted: Extracted, counter: TokenCounter, settings: Chunking) -> Iterator[Section]:
     """The document's sections, the first one with the front matter if that is short."""
     found = sections(extracted.blocks, extracted.units)
     first = next(found, None)
@@ -99,7 +90,7 @@ def _sections(extracted: Extracted, counter: TokenCounter, settings: ChunkSettin
 
 
 def _spans(
-    text: str, blocks: Sequence[Block], counter: TokenCounter, settings: ChunkSettings
+    text: str, blocks: Sequence[Block], counter: TokenCounter, settings: Chunking
 ) -> Iterator[tuple[int, int, int]]:
     """Start, end and tokens of the chunks of one section."""
     start, end = blocks[0].start, blocks[-1].end
@@ -138,7 +129,7 @@ def _cut(
 
 
 def _overlapping(
-    text: str, spans: Iterable[tuple[int, int, int]], index: TokenIndex, settings: ChunkSettings
+    text: str, spans: Iterable[tuple[int, int, int]], index: TokenIndex, settings: Chunking
 ) -> Iterator[tuple[int, int, int]]:
     floor: int | None = None
     for start, end, tokens in spans:

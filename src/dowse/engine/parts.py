@@ -1,0 +1,99 @@
+"""From configuration to parts: which models are asked, and how sources are indexed.
+
+Every part is made on first need, so that commands that ask no model never import one.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dowse import inference
+from dowse.config import Config
+from dowse.ports import Embedder, Expander, Reranker
+from dowse.search.pipeline import Models
+from dowse.types import Chunking, Collection, Finding
+
+if TYPE_CHECKING:
+    from dowse.ingest.settings import IndexSettings
+    from dowse.text.tokens import TokenCounter
+
+__all__ = ["Parts"]
+
+
+class Parts:
+    """What one engine works with, besides its store."""
+
+    def __init__(self, config: Config, on_message: Callable[[str], None] | None) -> None:
+        self._config = config
+        self._on_message = on_message
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The model that turns texts into vectors."""
+        config = self._config
+        return inference.make_embedder(
+            config.embedder,
+            cache_dir=config.cache_dir,
+            precision=config.precision,
+            workers=config.workers,
+            on_message=self._on_message,
+        )
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """The model that reads passages a second time, if there is one."""
+        config = self._config
+        return inference.make_reranker(
+            config.reranker, cache_dir=config.cache_dir, workers=config.workers, on_message=self._on_message
+        )
+
+    @cached_property
+    def expander(self) -> Expander | None:
+        """The model that thinks of further searches, if there is one."""
+        return inference.make_expander(
+            self._config.expander, cache_dir=self._config.cache_dir, workers=self._config.workers
+        )
+
+    @cached_property
+    def models(self) -> Models:
+        """How a search asks them."""
+        config = self._config
+        return Models(
+            identity=lambda: inference.identity_of(config.embedder, config.precision, config.cache_dir),
+            embedder=lambda: self.embedder,
+            reranker=lambda: self.reranker,
+            expander=lambda: self.expander,
+        )
+
+    @cached_property
+    def tokens(self) -> "TokenCounter":
+        """Counts tokens as the embedding model does."""
+        from dowse.text.tokens import TokenCounter  # counting loads a tokenizer; only budgets need it
+
+        return TokenCounter(inference.tokenizer_json(self._config.embedder))
+
+    def index_settings(self, collection: Collection) -> "IndexSettings":
+        """How a collection is indexed."""
+        from dowse.ingest.extract.limits import Limits  # a search need not load it
+        from dowse.ingest.settings import IndexSettings
+
+        config = self._config
+        return IndexSettings(
+            max_file_size=config.max_file_size,
+            chunking=collection.chunking or Chunking(max_tokens=config.chunk_tokens),
+            tokenizer=inference.tokenizer_name(config.embedder),
+            tokenizer_json=lambda: inference.tokenizer_json(config.embedder),
+            limits=Limits(config.extract_seconds, config.extract_memory),
+        )
+
+    def check(self) -> list[Finding]:
+        """Whether the configured models work."""
+        config = self._config
+        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=config.expander)
+
+    def close(self) -> None:
+        """Stop workers and free weights, of those that were made."""
+        for name in ("embedder", "reranker", "expander"):
+            made = self.__dict__.get(name)
+            if made is not None:
+                made.close()

@@ -1,0 +1,114 @@
+"""What is told of long runs and of the index as a whole."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dowse.types.documents import Collection, DocumentInfo, LedgerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a long run, for progress bars and logs."""
+
+    stage: Literal["walk", "read", "store", "embed", "done"]
+    done: int = 0
+    total: int = 0
+    path: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What one indexing run of one collection did."""
+
+    collection: str
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    chunks: int = 0
+    failed: tuple[LedgerEntry, ...] = ()
+    skipped: tuple[LedgerEntry, ...] = ()
+    guarded: str = ""
+    """Why nothing was deleted, when the mass-delete guard held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of one source that was given to be ingested."""
+
+    info: DocumentInfo
+    action: Literal["added", "replaced", "described", "unchanged"]
+    """`described`: only what is said of it changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What became of several sources."""
+
+    done: tuple[Ingested, ...] = ()
+    failed: tuple[LedgerEntry, ...] = ()
+    skipped: tuple[LedgerEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReport:
+    """What one embedding run did."""
+
+    embedded: int = 0
+    remaining: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStats:
+    """A collection and what is in it."""
+
+    collection: Collection
+    documents: int
+    chunks: int
+    unembedded: int
+    """Documents with at least one passage that has no vector yet."""
+    failed: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """Which model made a vector: two equal identities make comparable vectors."""
+
+    name: str
+    weights: str
+    """A fingerprint of the weights as they run."""
+    dims: int
+    pooling: str
+    precision: str
+    max_tokens: int
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    language: str = ""
+    """The one language that it knows, as `en`; empty for a model of many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a health check, with its remedy."""
+
+    check: str
+    ok: bool
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Totals over the whole index."""
+
+    collections: tuple[CollectionStats, ...]
+    documents: int
+    chunks: int
+    vectors: int
+    bytes_on_disk: int
+    model: ModelIdentity | None = None
+    """The model whose vectors the index holds."""
