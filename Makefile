@@ -49,6 +49,10 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/quality.py "$(EVAL)" --keep .dowse/bench
 	@$(BIN)/python benchmarks/calibrate.py "$(EVAL)" --keep .dowse/bench
 	@$(BIN)/python benchmarks/speed.py "$(TREE)" --embed
+	@$(BIN)/python benchmarks/chunking.py "$(EVAL)/chunking-eval" --keep .dowse/bench/chunking
+	@$(BIN)/python benchmarks/scale.py "$(EVAL)"
+	@$(BIN)/python benchmarks/watch.py
+	@$(BIN)/python benchmarks/budget.py "$(TREE)"
 
 docs: setup  ## generate docs/reference from the code
 	@$(BIN)/python scripts/reference.py

@@ -16,8 +16,6 @@ from dowse.config import Config
 from dowse.engine.parts import Parts
 from dowse.errors import NotFoundError, UsageError
 from dowse.ports import Snapshot, Store
-from dowse.search import lookup
-from dowse.search.pipeline import answer
 from dowse.store.sqlite import SqliteStore
 from dowse.types import (
     Answer,
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from dowse.ingest.sources.given import Given
     from dowse.ingest.watch.state import WatchStatus
     from dowse.ingest.watch.watcher import Batch, Watcher
+    from dowse.search.lookup import Found
     from dowse.search.verify import Verdict
     from dowse.search.why import Why
 
@@ -178,6 +177,7 @@ class Engine:
     def delete(self, *names: str, collection: str | None = None) -> tuple[DocumentInfo, ...]:
         """Take documents out of the index by path, URI, docid, id or glob; what a walk found stays away from now on."""
         from dowse.ingest.given import forget_failures, uri_of_path
+        from dowse.search import lookup
 
         documents = forget_failures(self._store, names, collection)
         with self._store.snapshot() as snapshot:
@@ -251,6 +251,8 @@ class Engine:
                 raise _no_collection(name, known)
         if asked.filter is not None:
             _check_filter(snapshot, asked.filter)
+        from dowse.search.pipeline import answer
+
         return answer(snapshot, asked, self._parts.models)
 
     def count_tokens(self, text: str) -> int:
@@ -284,11 +286,15 @@ class Engine:
 
     def get(self, name: str, *, first_line: int | None = None, max_lines: int | None = None) -> Document:
         """A document by path, end of path, `#docid` or id; `name:120` and `name:120:40` pick lines."""
+        from dowse.search import lookup
+
         with self._store.snapshot() as snapshot:
             return lookup.get(snapshot, name, first_line=first_line, max_lines=max_lines)
 
-    def get_many(self, pattern: str, *, max_lines: int | None = None, max_bytes: int | None = None) -> lookup.Found:
+    def get_many(self, pattern: str, *, max_lines: int | None = None, max_bytes: int | None = None) -> "Found":
         """Documents by a glob over `collection/path`, or by a comma-separated list of names."""
+        from dowse.search import lookup
+
         with self._store.snapshot() as snapshot:
             return lookup.get_many(snapshot, pattern, max_lines=max_lines, max_bytes=max_bytes)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from dowse import inference
 from dowse.config import Config
 from dowse.ports import Embedder, Expander, Reranker
-from dowse.search.pipeline import Models
 from dowse.types import Chunking, Collection, Finding
 
 if TYPE_CHECKING:
     from dowse.ingest.settings import IndexSettings
+    from dowse.search.pipeline import Models
     from dowse.text.tokens import TokenCounter
 
 __all__ = ["Parts"]
@@ -55,8 +55,10 @@ class Parts:
         )
 
     @cached_property
-    def models(self) -> Models:
+    def models(self) -> "Models":
         """How a search asks them."""
+        from dowse.search.pipeline import Models  # an update asks nothing
+
         config = self._config
         return Models(
             identity=lambda: inference.identity_of(config.embedder, config.precision, config.cache_dir),

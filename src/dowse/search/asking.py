@@ -7,13 +7,16 @@ becomes is worth less than the word itself, so that exact matches stay in front.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
-from dowse.search.sieve import Sieve
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
 from dowse.text.analyse import analyse, query_terms
 from dowse.types import Filter, Query
+
+if TYPE_CHECKING:
+    from dowse.search.sieve import Sieve
 
 __all__ = ["Asked", "Words", "understand"]
 
@@ -42,7 +45,8 @@ class Asked:
     words: tuple[Words, ...]
     meanings: tuple[tuple[str, float], ...]
     """Texts for the model, each with its weight."""
-    sieve: Sieve
+    sieve: "Sieve | None"
+    """What phrases and exclusions let through; None where there are none."""
     filter: Filter | None
     notes: tuple[str, ...]
     text: str
@@ -83,12 +87,20 @@ def understand(snapshot: Snapshot, query: Query, expander: Callable[[], Expander
     return Asked(
         tuple(words),
         tuple(meanings),
-        Sieve(parsed),
+        _sieve(parsed),
         _joined(parsed.filter, query.filter),
         tuple(notes),
         parsed.text,
         parsed.is_typed,
     )
+
+
+def _sieve(parsed: Parsed) -> "Sieve | None":
+    if not any(search.phrases or search.excluded for search in parsed.searches):
+        return None
+    from dowse.search.sieve import Sieve  # most queries are words alone
+
+    return Sieve(parsed) or None
 
 
 def _joined(one: Filter | None, other: Filter | None) -> Filter | None:

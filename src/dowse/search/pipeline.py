@@ -7,7 +7,7 @@ phrases, exclusions or a reranker have to look at.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dowse.errors import ModelError, ModelMismatchError, UsageError
 from dowse.ports import Embedder, Expander, Reranker, Snapshot
@@ -32,6 +32,9 @@ from dowse.types import (
     Snippet,
     version_of,
 )
+
+if TYPE_CHECKING:
+    from dowse.search.sieve import Sieve
 
 _RECALL = 100  # candidates per leg of a hybrid search
 _RECALL_PER_HIT = 4  # candidates per wanted hit, where some of them may not count; five of six searches need no more
@@ -185,7 +188,7 @@ def _search(
     while True:
         evidence, is_all = recall(snapshot, scope, plan.legs, depth)
         ranking = fuse(plan.mode, evidence)
-        picked = _pick(query, _sifted(snapshot, asked, ranking) if asked.sieve else ranking, wanted)
+        picked = _pick(query, _sifted(snapshot, asked.sieve, ranking) if asked.sieve else ranking, wanted)
         if len(picked) >= wanted or is_all or best_unseen(plan.mode, evidence) < query.min_score:
             break
         depth *= _GROWTH
@@ -198,11 +201,11 @@ def _search(
     return good[: query.limit], notes
 
 
-def _sifted(snapshot: Snapshot, asked: Asked, ranking: Sequence[tuple[Ref, float]]) -> Iterator[tuple[Ref, float]]:
+def _sifted(snapshot: Snapshot, sieve: "Sieve", ranking: Sequence[tuple[Ref, float]]) -> Iterator[tuple[Ref, float]]:
     """Those that have the phrases, and nothing that is excluded."""
     for first in range(0, len(ranking), _SIFTED):
         part = dict(ranking[first : first + _SIFTED])
-        for passage in asked.sieve.sift(snapshot, snapshot.passages(list(part))):
+        for passage in sieve.sift(snapshot, snapshot.passages(list(part))):
             yield passage.ref, part[passage.ref]
 
 

@@ -19,8 +19,7 @@ from dowse.types import Passage, Ref, ref_of, version_of
 __all__ = ["Sieve"]
 
 _MOST_WORDS = 100  # that start as an excluded beginning does
-_WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(
+_UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u31ff\u3400-\u9fff\ua960-\ua97f"
     r"\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
@@ -84,20 +83,20 @@ def _excluded(searches: Iterable[Search]) -> list[Word | Phrase]:
 
 def _phrase(text: str) -> re.Pattern[str] | None:
     """What finds these words one after the other; None where there are none."""
-    words = _WORD.findall(_folded(text))
+    words = re.findall(r"\w+", _folded(text))
     if not words:
         return None
     pattern = _edged(words[0])
     for before, word in pairwise(words):
-        is_close = _UNSPACED.match(before[-1]) or _UNSPACED.match(word[0])
+        is_close = re.match(_UNSPACED, before[-1]) or re.match(_UNSPACED, word[0])
         pattern += (r"[\W_]*" if is_close else r"[\W_]+") + _edged(word)
     return re.compile(pattern)
 
 
 def _edged(word: str) -> str:
     """A word that is not a part of a longer one; scripts without spaces have no such edges."""
-    start = "" if _UNSPACED.match(word[0]) else r"(?<!\w)"
-    end = "" if _UNSPACED.match(word[-1]) else r"(?!\w)"
+    start = "" if re.match(_UNSPACED, word[0]) else r"(?<!\w)"
+    end = "" if re.match(_UNSPACED, word[-1]) else r"(?!\w)"
     return f"{start}{re.escape(word)}{end}"
 
 

@@ -44,22 +44,22 @@ _FIRST_WEIGHT = 2.0
 
 _KINDS: dict[str, Kind] = {"lex": "lex", "vec": "vec", "hyde": "hyde", "expand": "plain"}
 _INTENT = "intent"
-_LINE = re.compile(rf"\s*({'|'.join([*_KINDS, _INTENT])}):(?!:)(.*)", re.IGNORECASE | re.DOTALL)
 _QUOTES = '"\u201c\u201d\u201e\u201f\u00ab\u00bb\uff02'  # also those that phones and other languages use
+_SIGNS = frozenset(f"{_QUOTES}:*-")
+"""Without one of these a query is words alone."""
 _MINUS = rf"-(?=[{_QUOTES}]|[._@#/$]?[^\W\d_])"
 _KEY = rf"(?P<key>{'|'.join(KEYS)}):"
 _QUOTED = rf"[{_QUOTES}](?P<quoted>[^{_QUOTES}]*)[{_QUOTES}]"
-_ITEM = re.compile(
-    rf"(?P<minus>{_MINUS})?(?:{_KEY}(?:{_QUOTED}|(?P<value>[^\s:{_QUOTES}]\S*))|{_QUOTED.replace('quoted', 'phrase')})",
-    re.IGNORECASE,
+# Compiled when they are first needed, which for most queries is never.
+_LINE = rf"(?is)\s*({'|'.join([*_KINDS, _INTENT])}):(?!:)(.*)"
+_ITEM = (
+    rf"(?i)(?P<minus>{_MINUS})?"
+    rf"(?:{_KEY}(?:{_QUOTED}|(?P<value>[^\s:{_QUOTES}]\S*))|{_QUOTED.replace('quoted', 'phrase')})"
 )
-_SIGN = re.compile(rf"[{_QUOTES}:*\-]")
-"""Without one of these a query is words alone."""
-_RUN = re.compile(r"\S+")
-_EXCLUDED = re.compile(_MINUS)
-_PREFIX = re.compile(r"(?P<stem>[^*]*\w)\*")
-_ONE_LETTER = re.compile(r"-[a-z]\*?", re.IGNORECASE)
-_BARE = re.compile(rf"[^\s:{_QUOTES}]\S*")
+_RUN = r"\S+"
+_PREFIX = r"(?P<stem>[^*]*\w)\*"
+_ONE_LETTER = r"(?i)-[a-z]\*?"
+_BARE = rf"[^\s:{_QUOTES}]\S*"
 _LISTS = frozenset({"collection", "type", "tag"})
 """Where a comma parts values, of which one suffices; paths and titles may have commas of their own."""
 
@@ -158,7 +158,9 @@ class Parsed:
         """The query as it would be typed; reading it gives the same."""
         if not self.is_typed and not self.intent:
             text = " ".join(map(str, self.searches))
-            return f'"" {text}' if _LINE.match(text) else text  # quotes without words only keep the line from being one
+            return (
+                f'"" {text}' if re.match(_LINE, text) else text
+            )  # quotes without words only keep the line from being one
         names = {kind: name for name, kind in _KINDS.items()}
         lines = [f"{_INTENT}: {self.intent}"] if self.intent else []
         return "\n".join([*lines, *(f"{names[search.kind]}: {search}" for search in self.searches)])
@@ -166,10 +168,10 @@ class Parsed:
 
 def parse(text: str) -> Parsed:
     """Read a query; there is none that cannot be read."""
-    if not _SIGN.search(text):
+    if _SIGNS.isdisjoint(text):
         return words_alone(text)  # as nearly always
     lines = [line for line in text.splitlines() if line.strip()]
-    if lines and _LINE.match(lines[0]):
+    if lines and re.match(_LINE, lines[0]):
         parsed = _document(lines)
         if parsed.searches:
             return parsed
@@ -210,7 +212,7 @@ def _document(lines: list[str]) -> Parsed:
     intents: list[str] = []
     goes_on = True
     for line in lines:
-        found = _LINE.match(line)
+        found = re.match(_LINE, line)
         name, text = (found[1].lower(), found[2]) if found else ("", line)
         if name == _INTENT:
             intents.append(text)
@@ -238,8 +240,9 @@ def _items(kind: Kind, text: str) -> Iterator[Item]:
         yield from (Phrase(words) for words in [" ".join(text.split())] if words)
         return
     position = conditions = 0
-    while run := _RUN.search(text, position):
-        found = _ITEM.match(text, run.start())
+    runs, items = re.compile(_RUN), re.compile(_ITEM)
+    while run := runs.search(text, position):
+        found = items.match(text, run.start())
         item: Item | None = None
         if found and found["key"] and conditions < _MOST_CONDITIONS:
             item = _condition(found)
@@ -256,9 +259,9 @@ def _items(kind: Kind, text: str) -> Iterator[Item]:
 
 def _word(run: str) -> Word:
     """What stands between spaces. A lone letter after a dash is an option of some program, not an exclusion."""
-    excluded = bool(_EXCLUDED.match(run)) and not _ONE_LETTER.fullmatch(run)
+    excluded = bool(re.match(_MINUS, run)) and not re.fullmatch(_ONE_LETTER, run)
     text = run[1:] if excluded else run
-    prefix = _PREFIX.fullmatch(text)
+    prefix = re.fullmatch(_PREFIX, text)
     return Word(prefix["stem"] if prefix else text, excluded, bool(prefix))
 
 
@@ -280,5 +283,5 @@ def _typed(item: Item) -> str:
     if isinstance(item, Phrase):
         return f'{minus}"{item.text}"'
     value = ",".join(item.values)
-    is_bare = _BARE.fullmatch(value) and (len(item.values) > 1 or item.key not in _LISTS or "," not in value)
+    is_bare = re.fullmatch(_BARE, value) and (len(item.values) > 1 or item.key not in _LISTS or "," not in value)
     return f"{minus}{item.key}:{value}" if is_bare else f'{minus}{item.key}:"{value}"'

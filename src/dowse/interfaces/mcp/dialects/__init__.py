@@ -6,6 +6,7 @@ from dowse.errors import UsageError
 from dowse.interfaces.mcp.dialect import Dialect
 
 DIALECTS = {
+    "dowse": "dowse",
     "qmd": "qmd",
     "mcpvectordb": "mcpvectordb",
     "rag": "rag",
