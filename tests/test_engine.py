@@ -688,3 +688,20 @@ def test_a_file_that_took_too_long_is_not_tried_again_until_it_changes_or_somebo
         assert [each.code for each in engine.index("notes").failed] == ["too_slow"]
         assert counts(engine.index("notes", retry=True)) == {"added": 1, "unchanged": 4}
         assert engine.ledger() == []
+
+
+def test_a_folder_of_a_thousand_files_that_is_renamed_embeds_nothing_anew(engine, tmp_path, embedded):
+    root = tmp_path / "notes"
+    write(
+        root, {f"old/part{number % 10}/{number}.md": f"# Note {number}\n\nzebra {number}\n" for number in range(1000)}
+    )
+    engine.add_collection(root, name="notes")
+    engine.index("notes")
+    engine.embed()
+    before = {info.path.removeprefix("old/"): info.id for info in engine.documents()}
+    embedded.clear()
+    (root / "old").rename(root / "new")
+    assert counts(engine.index("notes")) == {"moved": 1000}
+    assert engine.embed().embedded == 0
+    assert embedded == []
+    assert {info.path.removeprefix("new/"): info.id for info in engine.documents()} == before

@@ -2,18 +2,21 @@
 
 import secrets
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dowse.errors import UsageError
+from dowse.errors import DowseError, UsageError
 from dowse.interfaces.cli.app import Command
 from dowse.interfaces.cli.session import Session
 
 if TYPE_CHECKING:
+    from dowse.engine import Engine
     from dowse.interfaces.mcp.access import Access
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -42,6 +45,7 @@ def _policy_options(function: _Function) -> _Function:
             help="Let only such web addresses be ingested: docs.python.org, *.example.org/manual/* (repeatable).",
         ),
         click.option("--allow-private-urls", is_flag=True, help="Also let addresses of private networks be ingested."),
+        click.option("--watch", is_flag=True, help="Keep the index up to date while files change, as `watch` does."),
         click.option("--collection", metavar="NAME", help="Where tools that name no collection put what they ingest."),
     )
     for option in reversed(options):
@@ -59,7 +63,8 @@ def mcp(session: Session, /, dialect: str | None, collection: str | None, **poli
     """
     from dowse.interfaces.mcp.access import Access
 
-    _on_stdio(session, dialect, collection, _access(Access.on_stdio(policy["roots"]), **policy))
+    access = _access(Access.on_stdio(policy["roots"]), **policy)
+    _on_stdio(session, dialect, collection, access, watch=policy["watch"])
 
 
 @click.command(cls=Command)
@@ -87,7 +92,8 @@ def server(session: Session, /, transport: str, dialect: str | None, collection:
     from dowse.interfaces.mcp.access import Access
 
     if transport == "mcp":
-        _on_stdio(session, dialect, collection, _access(Access.on_stdio(options["roots"]), **options))
+        access = _access(Access.on_stdio(options["roots"]), **options)
+        _on_stdio(session, dialect, collection, access, watch=options["watch"])
         return
     over_http = _access(Access.over_http(options["roots"]), **options)
     beside = _access(Access.on_stdio(options["roots"]), **options) if transport == "both" else None
@@ -105,7 +111,30 @@ def _access(
     )
 
 
-def _on_stdio(session: Session, dialect: str | None, collection: str | None, access: "Access") -> None:
+@contextmanager
+def _watching(session: Session, engine: "Engine", *, wanted: bool) -> Iterator[None]:
+    """Follow the folders in a thread meanwhile, unless somebody else does."""
+    if not wanted:
+        yield
+        return
+    watcher = engine.watcher()
+
+    def follow() -> None:
+        try:
+            watcher.run()
+        except DowseError as error:
+            session.say(f"Not watching: {error.message} {error.hint}".rstrip())
+
+    thread = Thread(target=follow, name="dowse-watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        watcher.stop()
+        thread.join()
+
+
+def _on_stdio(session: Session, dialect: str | None, collection: str | None, access: "Access", *, watch: bool) -> None:
     from dowse.interfaces.mcp.dialects import default_dialect, load
 
     tables = load(dialect or default_dialect(session.program))
@@ -115,7 +144,8 @@ def _on_stdio(session: Session, dialect: str | None, collection: str | None, acc
 
         serving = Serving(engine, access, {"collection": collection} if collection else {})
         try:
-            stdio.serve(tables, serving)
+            with _watching(session, engine, wanted=watch):
+                stdio.serve(tables, serving)
         finally:
             serving.jobs.close()
 
@@ -132,6 +162,7 @@ def _over_http(
     hosts: Sequence[str],
     token: str | None,
     require_token: bool,
+    watch: bool,
     **_: object,
 ) -> None:
     from dowse.interfaces.mcp.dialects import DIALECTS, default_dialect, load
@@ -162,7 +193,8 @@ def _over_http(
 
         try:
             extra = (default, replace(serving, access=beside)) if beside else None
-            listening.serve(app, listener, announce, extra)
+            with _watching(session, engine, wanted=watch):
+                listening.serve(app, listener, announce, extra)
         finally:
             serving.jobs.close()
 
