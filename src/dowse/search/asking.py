@@ -6,14 +6,14 @@ becomes is worth less than the word itself, so that exact matches stay in front.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
 from dowse.text.analyse import analyse, query_terms
-from dowse.types import Filter, Query
+from dowse.types import Filter, Query, SearchKind
 
 if TYPE_CHECKING:
     from dowse.search.sieve import Sieve
@@ -51,8 +51,6 @@ class Asked:
     notes: tuple[str, ...]
     text: str
     """The most important search, for whoever reads passages with it."""
-    is_typed: bool
-    """Whether the query says itself by what each of its searches is made."""
 
     @property
     def terms(self) -> list[str]:
@@ -91,7 +89,6 @@ def understand(snapshot: Snapshot, query: Query, expander: Callable[[], Expander
         _joined(parsed.filter, query.filter),
         tuple(notes),
         parsed.text,
-        parsed.is_typed,
     )
 
 
@@ -119,11 +116,14 @@ def _expanded(parsed: Parsed, query: Query, expander: Expander | None) -> tuple[
         found = expander.expand(parsed.text, query.intent or parsed.intent)
     except ModelError as error:
         return [], f"Searched without expansion. {error.message} {error.hint}".rstrip()
-    return [
-        Search(kind, (Phrase(text),) if kind != "lex" else parse(text).searches[0].items)
-        for kind, text in found
-        if text.strip()
-    ], ""
+    return [search for kind, text in found for search in _further(kind, text)], ""
+
+
+def _further(kind: SearchKind, text: str) -> Sequence[Search]:
+    """What a model thought of, as a search of single weight; its words are words, whatever signs are among them."""
+    if kind == "lex":
+        return [replace(search, kind="lex", weight=1.0) for search in words_alone(text).searches]
+    return [Search(kind, (Phrase(" ".join(text.split())),))] if text.strip() else []
 
 
 def _words(snapshot: Snapshot, search: Search) -> Words | None:
