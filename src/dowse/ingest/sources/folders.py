@@ -122,7 +122,7 @@ def walk(
             What was yielded before is true, but what was not is unknown.
         UsageError: the pattern cannot be understood.
     """
-    yield from _visit(_Walker(root, PathPattern(pattern), IgnoreRules(exclude), max_file_size, only))
+    yield from _visit(_Walker(root, PathPattern(pattern), _rules(exclude), max_file_size, only))
 
 
 def folders(
@@ -133,13 +133,18 @@ def folders(
     Raises:
         SourceError, UsageError: as `walk`.
     """
-    walker = _Walker(root, PathPattern(pattern), IgnoreRules(exclude), 0, only)
+    walker = _Walker(root, PathPattern(pattern), _rules(exclude), 0, only)
     for _ in _visit(walker):
         pass
     found: dict[str, set[str]] = {}
     for folder in walker.entered:
         found.setdefault(folder.real.removesuffix(os.sep) or os.sep, set()).add(folder.prefix)
     return found
+
+
+def _rules(exclude: Sequence[str]) -> IgnoreRules | None:
+    """The rules of these lines; None for no lines, which most collections have."""
+    return IgnoreRules(exclude) if exclude else None
 
 
 def decides_for_its_folder(name: str) -> bool:
@@ -164,7 +169,7 @@ class _Walker:
     """What one walk knows everywhere."""
 
     def __init__(
-        self, root: Path, pattern: PathPattern, excluded: IgnoreRules, max_file_size: int, only: Selection | None
+        self, root: Path, pattern: PathPattern, excluded: IgnoreRules | None, max_file_size: int, only: Selection | None
     ) -> None:
         self._root = os.path.realpath(root)
         self._pattern = pattern
@@ -251,7 +256,7 @@ class _Walker:
             return None
         if not is_folder and not self._pattern.matches(path):
             return None
-        if self._excluded.decide(path, name, is_folder=is_folder):
+        if self._excluded is not None and self._excluded.decide(path, name, is_folder=is_folder):
             return None
         if folder.rules and _ignored(folder, path, name, is_folder=is_folder):
             return None
@@ -277,13 +282,14 @@ class _Walker:
             return _refuse(path, "special", fingerprint)
         if is_secret(name) or (_is_link(entry) and is_secret(real.rpartition(os.sep)[2])):
             return _refuse(path, "secret", fingerprint)
-        if has_no_text(name):
+        media_type = media_type_of(name)
+        if media_type is None and has_no_text(name):
             return _refuse(path, "unsupported", fingerprint)
         if is_generated(name):
             return _refuse(path, "generated", fingerprint)
         if status.st_size > self._max_file_size:
             return _refuse(path, "too_large", fingerprint)
-        return Found(path, entry.path, media_type_of(name), fingerprint)
+        return Found(path, entry.path, media_type, fingerprint)
 
 
 def _with_rules(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[_Folder, list[Refused]]:
