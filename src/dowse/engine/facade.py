@@ -68,7 +68,8 @@ class Engine:
 
     def known_collections(self) -> tuple[Collection, ...]:
         """Every collection without its counts, which take a look at every document."""
-        return self._collections()
+        with self._store.snapshot() as snapshot:
+            return snapshot.collections()
 
     def collection(self, name: str) -> CollectionStats:
         """One collection with its counts."""
@@ -358,12 +359,8 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _collections(self) -> tuple[Collection, ...]:
-        with self._store.snapshot() as snapshot:
-            return snapshot.collections()
-
     def _collection(self, name: str, *, make: bool = False) -> Collection:
-        known = {collection.name: collection for collection in self._collections()}
+        known = {collection.name: collection for collection in self.known_collections()}
         if name not in known and not make:
             raise _no_collection(name, known)
         return known.get(name) or self.add_collection(None, name=name)
