@@ -14,7 +14,7 @@ from itertools import islice
 
 from dowse.errors import UsageError
 
-__all__ = ["IgnoreRules", "PathPattern"]
+__all__ = ["IgnoreRules", "PathPattern", "expand"]
 
 _MOST_ALTERNATIVES = 1_000
 _NEVER = r"(?!)"
@@ -47,7 +47,7 @@ class PathPattern:
         Raises:
             UsageError: it cannot be understood, or has too many alternatives.
         """
-        globs = [_normal(glob) for part in _split(pattern) for glob in _expand(part)]
+        globs = [_normal(glob) for part in _split(pattern) for glob in expand(part)]
         self._files = None if "**/*" in globs else _compile(globs, pattern)
         folders = [folder for glob in globs for folder in _folders(glob)]
         self._folders = None if "**" in folders else _compile(folders, pattern)
@@ -128,14 +128,18 @@ def _split(pattern: str) -> Iterator[str]:
     yield pattern[start:]
 
 
-def _expand(glob: str) -> list[str]:
-    """All readings of a glob with braces."""
+def expand(glob: str) -> list[str]:
+    """All readings of a glob with braces.
+
+    Raises:
+        UsageError: there are too many.
+    """
     braces = re.search(r"\{([^{}]*,[^{}]*)\}", glob)
     if not braces:
         return [glob]
     head, tail = glob[: braces.start()], glob[braces.end() :]
     found = islice(
-        (each for word in braces[1].split(",") for each in _expand(f"{head}{word}{tail}")), _MOST_ALTERNATIVES + 1
+        (each for word in braces[1].split(",") for each in expand(f"{head}{word}{tail}")), _MOST_ALTERNATIVES + 1
     )
     readings = list(found)
     if len(readings) > _MOST_ALTERNATIVES:

@@ -17,6 +17,8 @@ COMMANDS = {
     "list": "ingest:list_documents",
     "mcp": "serving:mcp",
     "server": "serving:server",
+    "connect": "connect:connect",
+    "adopt": "adopt:adopt",
     "verify": "checking:verify",
     "why": "checking:why",
     "status": "care:status",

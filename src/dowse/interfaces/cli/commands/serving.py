@@ -24,7 +24,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PORT = 8181
 
 
-def _policy_options(function: _Function) -> _Function:
+def policy_options(function: _Function) -> _Function:
     """What both commands take: the dialect, and what the client may do."""
     options = (
         click.option("--dialect", metavar="NAME", help="The set of tools to offer; by default, that of the program."),
@@ -54,7 +54,7 @@ def _policy_options(function: _Function) -> _Function:
 
 
 @click.command(cls=Command)
-@_policy_options
+@policy_options
 @click.pass_obj
 def mcp(session: Session, /, dialect: str | None, collection: str | None, **policy: Any) -> None:
     """Serve MCP on stdin and stdout, for a client that starts this command itself.
@@ -82,7 +82,7 @@ def mcp(session: Session, /, dialect: str | None, collection: str | None, **poli
 )
 @click.option("--token", metavar="TOKEN", help="What a client must send to change the index; by default a new one.")
 @click.option("--require-token", is_flag=True, help="Ask for the token also for reading.")
-@_policy_options
+@policy_options
 @click.pass_obj
 def server(session: Session, /, transport: str, dialect: str | None, collection: str | None, **options: Any) -> None:
     """Serve MCP on stdin and stdout, or over HTTP at /mcp, /NAME/mcp and /sse.
