@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs dist clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,10 +25,11 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable ".[code]" --group dev
 	@touch $@
 
-run: setup  ## index DIR (default: the project's own docs), answer an example question, say what to type next
-	@$(BIN)/python scripts/run.py --dir "$(DIR)" --ask "$(ASK)"
+run: setup  ## index DIR (default: the project's own docs) and serve it to agents over HTTP until Ctrl-C
+	@$(BIN)/python scripts/run.py --dir "$(DIR)"
 
-demo: run  ## the same: one question, then it ends
+demo: setup  ## index DIR, answer the question ASK, say what to type next, end
+	@$(BIN)/python scripts/run.py --dir "$(DIR)" --ask "$(ASK)"
 
 test: setup  ## every test but the slow ones
 	@$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
@@ -56,6 +57,9 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 
 docs: setup  ## generate docs/reference from the code
 	@$(BIN)/python scripts/reference.py
+
+bundle: setup  ## write what clients and registries read, and pack the .mcpb bundle into dist/
+	@$(BIN)/python scripts/bundle.py
 
 dist: setup  ## build the wheel and the source archive into dist/
 	@$(BIN)/python -m build --no-isolation --outdir dist .

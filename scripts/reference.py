@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import click
@@ -23,6 +23,9 @@ from dowse.ingest import extract
 from dowse.ingest.sources.folders import _REASONS as REASONS  # the table that the walk itself uses
 from dowse.interfaces import cli
 from dowse.interfaces.cli.app import GLOBAL_OPTIONS, root
+from dowse.interfaces.connect.clients import CLIENTS, Surroundings
+from dowse.interfaces.connect.connecting import snippet
+from dowse.interfaces.connect.entry import entry_for
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "docs" / "reference"
@@ -65,6 +68,7 @@ def pages() -> dict[str, str]:
         "formats.md": ("Formats", formats_page),
         "errors.md": ("Errors and exit codes", errors_page),
         "figures.md": ("Figures", figures_page),
+        "clients.md": ("Clients of MCP", clients_page),
     }
     return {name: "\n".join([f"# {title}", "", NOTICE, "", *make()]) for name, (title, make) in makers.items()}
 
@@ -351,6 +355,33 @@ def results(name: str) -> dict[str, Any]:
     """What a benchmark wrote."""
     found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return found
+
+
+# The clients
+
+PLACES = {
+    "Linux": Surroundings("linux", PurePosixPath("~"), {}),
+    "macOS": Surroundings("macos", PurePosixPath("~"), {}),
+    "Windows": Surroundings("windows", PureWindowsPath("%USERPROFILE%"), {"APPDATA": "%APPDATA%"}),
+}
+
+
+def clients_page() -> Iterator[str]:
+    """What `connect` writes for each client, and where."""
+    yield "What `dowse connect CLIENT` writes, from the table that it works with. The command is the absolute path of"
+    yield "your own installation; `--print` shows it. The [guide](../guides/clients.md) says how it goes about it."
+    yield ""
+    for client in CLIENTS.values():
+        yield f"## {client.title}"
+        yield ""
+        yield from ["```sh", f"dowse connect {client.name}", f"dowse connect {client.name} --undo", "```", ""]
+        rows = [(f"your servers, {name}", code(str(client.file(at)))) for name, at in PLACES.items()]
+        project = [("servers of a project (`--project`)", code(client.project_file))] if client.project_file else []
+        yield from table(["what", "file"], [*rows, *project])
+        entry = entry_for(client, ["/home/you/.local/bin/dowse"], ["mcp"], {})
+        yield from [f"```{client.format}", *snippet(client, "dowse", entry).splitlines(), "```", ""]
+        yield client.then
+        yield ""
 
 
 # The errors
