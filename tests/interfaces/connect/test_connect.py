@@ -120,7 +120,16 @@ def test_everything_that_the_server_takes_is_written_down(run, home, tmp_path, m
     entry = json.loads(shown.out)["mcpServers"]["dowse"]
     start = entry["args"].index("mcp")
     assert entry["args"][start:] == [
-        *("mcp", "--index", str(tmp_path / "mine"), "--read-only", "--allow-private-urls", "--watch"),
+        *(
+            "mcp",
+            "--index",
+            str(tmp_path / "mine"),
+            "--config",
+            os.devnull,
+            "--read-only",
+            "--allow-private-urls",
+            "--watch",
+        ),
         *("--allow-root", str(tmp_path / "papers"), "--allow-urls", "a.org/*", "--collection", "inbox"),
     ]
     assert entry["env"] == {name: value for name, value in place.env.items() if name != "DOWSE_CONFIG"}
@@ -249,7 +258,7 @@ def test_the_command_that_is_written_starts_a_server_that_answers(run, home, pla
     done = subprocess.run(
         [entry["command"], *entry["args"]],
         input="".join(f"{json.dumps(line)}\n" for line in lines),
-        env={"HOME": str(home), "PATH": "", "DOWSE_CONFIG": os.devnull, **entry["env"]},
+        env={"HOME": str(home), "PATH": "", **entry["env"]},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -137,6 +137,20 @@ def test_any_text_is_changed_rightly_or_refused(text):
 @pytest.mark.parametrize(
     ("before", "after"),
     [
+        ('{ // x\n"d": {}}', "{ // x\n}"),
+        ('{ // x\n"d": {}, "b": 2\n}', '{ // x\n "b": 2\n}'),
+        ('{\n  "a": 1, // of a\n  "d": {}\n}', '{\n  "a": 1 // of a\n}'),
+        ('{ "d": 1, "d": {}, }', "{}"),
+        ('{\n  "d": {\n  },\n  "b": 2\n}', '{\n  "b": 2\n}'),
+    ],
+)
+def test_what_is_removed_takes_nothing_else_along(before, after):
+    assert json_text.remove(before, ("d",)) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
         ("", '{\n  "k": {\n    "d": {\n      "c": 1\n    }\n  }\n}\n'),
         ("// only a remark\n", '// only a remark\n{\n  "k": {\n    "d": {\n      "c": 1\n    }\n  }\n}\n'),
         ('{"k": {"a": 1}}', '{"k": {"a": 1, "d": {"c": 1}}}'),

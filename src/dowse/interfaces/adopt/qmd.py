@@ -162,12 +162,9 @@ def _newer(file: Path, database: sqlite3.Connection, tables: set[str], home: Pat
                 home,
             )
         )
-    rows = (
-        list(database.execute("SELECT value FROM store_config WHERE key = 'global_context'"))
-        if ("store_config" in tables)
-        else []
-    )
-    return Setup(file, tuple(collections), str(rows[0]["value"] or "") if rows else "")
+    query = "SELECT value FROM store_config WHERE key = 'global_context'"
+    said_of_all = database.execute(query).fetchone() if "store_config" in tables else None
+    return Setup(file, tuple(collections), str(said_of_all["value"] or "") if said_of_all else "")
 
 
 def _older(database: sqlite3.Connection, tables: set[str], base: Path, home: Path) -> Iterator[Taken]:

@@ -75,9 +75,8 @@ def disconnect(client: Client, path: Path, name: str, may_remove: May) -> bool:
 def _without(editor: Editor, kept: Kept, backup: Kept, key: str, name: str, entry: Mapping[str, Any]) -> bytes | None:
     """What the file held before, where it can be told; else what it holds now without the entry."""
     try:
-        rebuilt: bytes | None = backup.encoded(
-            editor.put(_room(editor, backup.text or "", key, name), (key, name), entry)
-        )
+        room = editor.remove(backup.text or "", (key, name))  # an entry that was in its place had to leave
+        rebuilt: bytes | None = backup.encoded(editor.put(room, (key, name), entry))
         had_others = key in editor.read(backup.text or "")
     except BadTextError:  # somebody has put something else there
         rebuilt, had_others = None, True
@@ -87,11 +86,6 @@ def _without(editor: Editor, kept: Kept, backup: Kept, key: str, name: str, entr
     if not had_others and editor.read(text).get(key) == {}:
         text = editor.remove(text, (key,))
     return kept.encoded(text)
-
-
-def _room(editor: Editor, text: str, key: str, name: str) -> str:
-    """The text of a backup as it was when the entry came in: one that was in its place had to leave."""
-    return editor.remove(text, (key, name))
 
 
 def _entry_in(editor: Editor, path: Path, text: str, key: str, name: str) -> Mapping[str, Any] | None:

@@ -15,6 +15,7 @@ from dowse.interfaces.connect.text import BadTextError, newline_of
 __all__ = ["put", "read", "remove"]
 
 _REST_OF_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*+(?://[^\r\n]*+)?(?=\r?\n)")
+_LINE_END = re.compile(r"[ \t]*\r?\n")
 _INDENT = re.compile(r"[ \t]*")
 _USUAL_INDENT = "  "
 
@@ -146,20 +147,27 @@ def _line(text: str, key: str, value: object, indent: str) -> str:
 
 def _without(text: str, holder: Node, member: Member) -> str:
     members = holder.members or ()
-    before = text[: member.start]
-    blank = before[len(before.rstrip(" \t\r\n")) :]
-    start = member.start - len(blank)
-    if "\n" in blank:
-        start += blank.rindex("\n")
-        start -= text[start - 1] == "\r"
+    position = members.index(member)
+    before = members[position - 1] if position else None
+    token = holder.start + 1 if before is None else before.value.end if before.comma is None else before.comma + 1
     end = member.value.end if member.comma is None else member.comma + 1
+    start = _cut_from(text, token, member.start, end)
     if len(members) == 1 and not text[holder.start + 1 : start].strip() and not text[end : holder.end - 1].strip():
         return text[: holder.start + 1] + text[holder.end - 1 :]
-    position = members.index(member)
-    previous = members[position - 1].comma if position and member.comma is None else None
-    if previous is not None:
-        return text[:previous] + text[previous + 1 : start] + text[end:]
+    if before is not None and before.comma is not None and member.comma is None:
+        return text[: before.comma] + text[before.comma + 1 : start] + text[end:]
     return text[:start] + text[end:]
+
+
+def _cut_from(text: str, token: int, start: int, end: int) -> int:
+    """Where to begin cutting for a member to leave no empty line; `token` is the end of what comes before it."""
+    blank = text[token:start][len(text[token:start].rstrip(" \t\r\n")) :]
+    if "\n" not in blank:
+        return start - len(blank)
+    line = start - len(blank) + blank.rindex("\n")
+    if "//" in text[token:line] and not _LINE_END.match(text, end):
+        return line + 1  # the line break ends a comment, which must not swallow what follows
+    return line - (text[line - 1] == "\r")
 
 
 def _indent_at(text: str, position: int) -> str:

@@ -1,7 +1,8 @@
 """`connect`: tell a client of MCP where Dowse is, or take it out again."""
 
+import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from dowse.interfaces.connect.connecting import disconnect, snippet
 from dowse.interfaces.connect.entry import entry_for, environment, program
 
 _FLAGS = {"read_only": "--read-only", "allow_private_urls": "--allow-private-urls", "watch": "--watch"}
+_SAID = {"added": "Added {} to", "changed": "Changed {} in", "unchanged": "Already there: {} in"}
 
 
 @click.command(cls=Command)
@@ -63,8 +65,8 @@ def connect(
         emit(snippet(row, name, entry))
         return
     change = put_into(row, path, name, entry, _asker(force=force, question="Replace it?"))
-    said = {"added": "Added", "changed": "Changed", "unchanged": "Already there:"}[change]
-    session.say(f"{said} {name} in {path} ({row.title}).")
+    said = _SAID[change].format(name)
+    session.say(f"{said} {path} ({row.title}).")
     if change != "unchanged":
         session.say(row.then)
         again = " ".join(
@@ -90,10 +92,11 @@ def _arguments(session: Session, policy: Mapping[str, Any]) -> list[str]:
     dialect = policy["dialect"] or default_dialect(session.program)
     load(dialect)  # names the dialects there are, before anything is written
     config = session.config
+    named = session.config_file or os.environ.get("DOWSE_CONFIG")
     index_is_said = config.origins.get("index") in {"the argument index", "DOWSE_INDEX"}
     words = ["mcp", *(["--dialect", dialect] if dialect != default_dialect("dowse") else [])]
     words += ["--index", config.index] if index_is_said else []
-    words += ["--config", str(session.config_file.absolute())] if session.config_file else []
+    words += ["--config", str(Path(named).absolute())] if named else []
     words += [flag for option, flag in _FLAGS.items() if policy[option]]
     words += [word for root in policy["roots"] for word in ("--allow-root", str(Path(root).resolve()))]
     words += [word for pattern in policy["url_patterns"] for word in ("--allow-urls", pattern)]
@@ -117,6 +120,6 @@ def _asked_for_roots(session: Session) -> Iterator[Path]:
             session.say(f"There is no folder {one_line(str(folder))}.")
 
 
-def _asker(*, force: bool, question: str) -> Any:
+def _asker(*, force: bool, question: str) -> Callable[[str], bool]:
     """Whether a foreign entry may go: as --force says, or somebody at a terminal."""
     return lambda problem: force or (_talking() and click.confirm(f"{problem} {question}", err=True))
