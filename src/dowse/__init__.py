@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         Query,
         Snippet,
         StoreStats,
+        Succession,
     )
 
 __version__ = "0.1.0"
@@ -96,6 +97,7 @@ __all__ = [
     "StoreLockedError",
     "StoreStats",
     "StoreVersionError",
+    "Succession",
     "UsageError",
     "__version__",
     "given_content",

@@ -187,12 +187,13 @@ class Engine:
         return found
 
     def embed(self, *, on_event: OnEvent | None = None, force: bool = False) -> EmbedReport:
-        """Give every passage that has none a vector; `force` drops the vectors of another model first."""
+        """Give every passage that has none a vector; `force` makes all of them anew.
+
+        The vectors of another model answer until those of the configured one are complete.
+        """
         from dowse.ingest.backlog import embed_backlog
 
-        if force:
-            self._store.drop_vectors()
-        return embed_backlog(self._store, self._parts.embedder, on_event=on_event)
+        return embed_backlog(self._store, self._parts.embedder, on_event=on_event, anew=force)
 
     def watcher(
         self,

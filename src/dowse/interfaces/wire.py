@@ -222,6 +222,7 @@ def status(stats: StoreStats, failures: Iterable[LedgerEntry], *, version: str) 
         "chunks": stats.chunks,
         "vectors": stats.vectors,
         "model": asdict(stats.model) if stats.model else None,
+        "nextModel": asdict(stats.successor) if stats.successor else None,
         "failures": [ledger_entry(entry) for entry in failures],
         "version": version,
     }

@@ -66,6 +66,7 @@ from dowse.types.reports import (
     IngestReport,
     ModelIdentity,
     StoreStats,
+    Succession,
 )
 
 __all__ = [
@@ -115,6 +116,7 @@ __all__ = [
     "SearchKind",
     "Snippet",
     "StoreStats",
+    "Succession",
     "Value",
     "new_document_id",
     "now_ms",

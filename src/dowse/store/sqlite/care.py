@@ -10,6 +10,7 @@ from pathlib import Path
 from dowse.errors import DowseError
 from dowse.store.sqlite.database import connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex
+from dowse.store.sqlite.models import Held, give_up_successor, held, next_generation
 from dowse.store.sqlite.snapshot import bytes_below
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import entries_since, read_meta, remember_commit
@@ -94,39 +95,39 @@ def rebuild_lexical(connection: sqlite3.Connection, directory: Path, progress: P
 
 def rebuild_vectors(connection: sqlite3.Connection, directory: Path) -> None:
     """Write vector files of a new generation, without the rows of vectors that are gone."""
-    model = connection.execute("SELECT id, dims, generation FROM models").fetchone()
-    if model is None:
-        return
-    identifier, dims, old = model
-    new = old + 1
-    files = VectorFiles(directory, new, dims)
-    connection.execute("BEGIN IMMEDIATE")
-    count = 0
-    for held in _vector_parts(connection, identifier, -1):
-        part = [(each, count + place, blob) for place, (each, _, blob) in enumerate(held)]
-        _write_vectors(files, part, dims)
-        # Rows only move down, so that a new number never meets one that is still in use.
-        connection.executemany("UPDATE vectors SET row = ? WHERE id = ?", [(row, each) for each, row, _ in part])
-        count += len(part)
-    connection.execute("UPDATE models SET generation = ?, rows = ? WHERE id = ?", (new, count, identifier))
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('vectors', ?)", (new,))
-    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
-    connection.execute("COMMIT")
+    for model in held(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _rebuild_vectors_of(connection, directory, model)
+            connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
     remove_stale_files(connection, directory)
+
+
+def _rebuild_vectors_of(connection: sqlite3.Connection, directory: Path, model: Held) -> None:
+    new = next_generation(connection)
+    files, count = VectorFiles(directory, new, model.dims), 0
+    for part in _vector_parts(connection, model.id, -1):
+        moved = [(each, count + place, blob) for place, (each, _, blob) in enumerate(part)]
+        _write_vectors(files, moved, model.dims)
+        # Rows only move down, so that a new number never meets one that is still in use.
+        connection.executemany("UPDATE vectors SET row = ? WHERE id = ?", [(row, each) for each, row, _ in moved])
+        count += len(moved)
+    connection.execute("UPDATE models SET generation = ?, rows = ? WHERE id = ?", (new, count, model.id))
 
 
 def _restore_vectors(connection: sqlite3.Connection, directory: Path) -> None:
     """Write the rows that the vector files should have and do not."""
-    model = connection.execute("SELECT id, dims, generation, rows FROM models").fetchone()
-    if model is None or not model[3]:
-        return
-    identifier, dims, generation, count = model
-    files = VectorFiles(directory, generation, dims)
-    there = files.rows_on_disk()
-    if there >= count:
-        return
-    for part in _vector_parts(connection, identifier, there - 1):
-        _write_vectors(files, part, dims)
+    for model in held(connection):
+        files = model.files(directory)
+        there = files.rows_on_disk()
+        if there < model.rows:
+            for part in _vector_parts(connection, model.id, there - 1):
+                _write_vectors(files, part, model.dims)
 
 
 def _vector_parts(connection: sqlite3.Connection, model: int, after_row: int) -> Iterator[list[tuple[int, int, bytes]]]:
@@ -149,12 +150,12 @@ def _write_vectors(files: VectorFiles, part: list[tuple[int, int, bytes]], dims:
 def remove_stale_files(connection: sqlite3.Connection, directory: Path) -> None:
     """Delete the derived files of generations that SQLite no longer names."""
     lexical = read_meta(connection, "lexical")
-    model = connection.execute("SELECT generation FROM models").fetchone()
+    current = {f"vectors-{model.generation}" for model in held(connection)}
     for path in directory.glob("lexical-*"):
         if path.name != f"lexical-{lexical}":
             shutil.rmtree(path, ignore_errors=True)
     for path in directory.glob("vectors-*"):
-        if model is None or path.stem != f"vectors-{model[0]}":
+        if path.stem not in current:
             # Where another process has it mapped and the system minds, the next cleaning takes it.
             with suppress(PermissionError):
                 path.unlink(missing_ok=True)
@@ -170,6 +171,7 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
     )
     connection.execute("DELETE FROM originals WHERE hash NOT IN (SELECT hash FROM contents)")
     dropped = connection.execute("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM chunks)").rowcount
+    give_up_successor(connection, released_before)
     dead = [row[0] for row in connection.execute("SELECT version FROM tombstones")]
     connection.execute("COMMIT")
     generation = read_meta(connection, "lexical")
@@ -252,19 +254,18 @@ def _check_lexical(connection: sqlite3.Connection, directory: Path, *, deep: boo
 
 def _check_vectors(connection: sqlite3.Connection, directory: Path, *, deep: bool) -> Finding:
     mend = "Make them anew from the database: dowse doctor --repair"
-    model = connection.execute("SELECT id, dims, generation, rows FROM models").fetchone()
-    if model is None:
+    known = held(connection)
+    if not known:
         return Finding("vectors", True, "There are no vectors yet.", "dowse embed")
-    identifier, dims, generation, count = model
-    files = VectorFiles(directory, generation, dims)
-    there = files.rows_on_disk()
-    if there < count:
-        return Finding("vectors", False, f"The vector files lack {count - there} of {count} rows.", mend)
-    if deep:
-        mapped = files.open().map(count)
-        wrong = sum(
-            not mapped.holds(row, blob) for part in _vector_parts(connection, identifier, -1) for _, row, blob in part
-        )
-        if wrong:
-            return Finding("vectors", False, f"{wrong} of {count} rows of the vector files are damaged.", mend)
+    for model in known:
+        files, count = model.files(directory), model.rows
+        there = files.rows_on_disk()
+        if there < count:
+            return Finding("vectors", False, f"The vector files lack {count - there} of {count} rows.", mend)
+        if deep:
+            mapped = files.open().map(count)
+            parts = _vector_parts(connection, model.id, -1)
+            wrong = sum(not mapped.holds(row, blob) for part in parts for _, row, blob in part)
+            if wrong:
+                return Finding("vectors", False, f"{wrong} of {count} rows of the vector files are damaged.", mend)
     return Finding("vectors", True, "The vector files are complete.")

@@ -150,6 +150,10 @@ MIGRATIONS: tuple[str, ...] = (
     -- The bytes of documents that have no address to read them from again.
     CREATE TABLE originals (hash TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
     """,
+    """
+    -- The model with the lowest id answers; another one is its successor, whose vectors are being made.
+    ALTER TABLE models ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0;       -- when it got its last vector
+    """,
 )
 
 _BUSY_SECONDS = 10.0
