@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Snippet,
         StoreStats,
         Succession,
+        TransferReport,
     )
 
 __version__ = "0.1.0"
@@ -98,6 +99,7 @@ __all__ = [
     "StoreStats",
     "StoreVersionError",
     "Succession",
+    "TransferReport",
     "UsageError",
     "__version__",
     "given_content",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dowse import inference
 from dowse.config import Config
+from dowse.errors import ModelError
 from dowse.ports import Embedder, Expander, Reranker
 from dowse.types import Chunking, Collection, Finding, ModelIdentity
 
@@ -68,6 +69,13 @@ class Parts:
             reranker=lambda: self.reranker,
             expander=lambda: self.expander,
         )
+
+    def known_identity(self) -> ModelIdentity | None:
+        """Which vectors the configured model makes; None while that is not known."""
+        try:
+            return self.models.identity()
+        except ModelError:
+            return None
 
     def _predecessor(self, identity: ModelIdentity) -> Embedder | None:
         """The model that answers until the configured one has made its vectors, if it can still be had."""

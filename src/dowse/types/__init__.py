@@ -67,6 +67,7 @@ from dowse.types.reports import (
     ModelIdentity,
     StoreStats,
     Succession,
+    TransferReport,
 )
 
 __all__ = [
@@ -117,6 +118,7 @@ __all__ = [
     "Snippet",
     "StoreStats",
     "Succession",
+    "TransferReport",
     "Value",
     "new_document_id",
     "now_ms",

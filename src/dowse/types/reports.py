@@ -62,6 +62,19 @@ class EmbedReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferReport:
+    """What a backup, an export or the reverse of either carried."""
+
+    collection: str
+    """Empty for a whole index."""
+    documents: int
+    vectors: int
+    size: int
+    """Of the file, in bytes."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionStats:
     """A collection and what is in it."""
 

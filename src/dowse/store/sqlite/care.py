@@ -19,6 +19,8 @@ from dowse.types import Finding, ref_of, version_of
 
 _REBUILD_ENTRIES = 20_000  # per tantivy commit: bounds memory
 _VECTOR_ROWS = 10_000  # copied at a time
+RESTORING = ".restoring-"
+"""How the folder of a restore begins; the writer that finds one has outlived it."""
 
 Progress = Callable[[int, int], None]
 
@@ -154,6 +156,8 @@ def remove_stale_files(connection: sqlite3.Connection, directory: Path) -> None:
     for path in directory.glob("lexical-*"):
         if path.name != f"lexical-{lexical}":
             shutil.rmtree(path, ignore_errors=True)
+    for path in directory.glob(f"{RESTORING}*"):
+        shutil.rmtree(path, ignore_errors=True)
     for path in directory.glob("vectors-*"):
         if path.stem not in current:
             # Where another process has it mapped and the system minds, the next cleaning takes it.

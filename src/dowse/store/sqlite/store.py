@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from dowse.durable import make_folder
 from dowse.errors import ConflictError, NotFoundError
-from dowse.store.sqlite import care, models, rows
+from dowse.store.sqlite import backup, care, models, rows
 from dowse.store.sqlite.database import connect_writer, in_our_words
 from dowse.store.sqlite.lock import WriterLock
 from dowse.store.sqlite.readers import Readers
@@ -24,6 +25,7 @@ from dowse.types import (
     Known,
     LedgerEntry,
     ModelIdentity,
+    TransferReport,
     now_ms,
 )
 
@@ -55,7 +57,7 @@ class SqliteStore:
     @contextmanager
     def _writing(self) -> Iterator[Writing]:
         with in_our_words(self.directory):
-            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self.directory)
             with self._lock.held():
                 connection = self._connection()
                 care.recover(connection, self.directory)
@@ -336,6 +338,22 @@ class SqliteStore:
                 return
             with self._lock.held():
                 care.rebuild(self._connection(), self.directory, progress)
+
+    def backup(self, file: Path, *, replace: bool = False) -> TransferReport:
+        """Write everything that cannot be made anew to one file; see `backup.write_backup`."""
+        with in_our_words(self.directory):
+            return backup.write_backup(self._database, file, self._upgrade, replace=replace)
+
+    def restore(self, file: Path, *, force: bool = False) -> TransferReport:
+        """Put what a backup holds in the place of this index; see `backup.restore`."""
+        with in_our_words(self.directory):
+            make_folder(self.directory)
+            with self._lock.held():
+                self._readers.check_open()
+                if self._writer is not None:
+                    self._writer.close()
+                    self._writer = None
+                return backup.restore(self.directory, self._database, file, force=force)
 
     def close(self) -> None:
         """See `ports.Store.close`."""
