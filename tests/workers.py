@@ -42,9 +42,12 @@ def acknowledge() -> None:
             say("put", draft.info.content_hash, draft.info.file)
 
     def said_delete(self: SqliteStore, documents: Any, **options: Any) -> int:
+        with self.snapshot() as view:
+            files = {info.id: info.file for info in view.documents()}
         count = delete(self, documents, **options)
         for document in documents:
             say("delete", document)
+            say("gone", files.get(document))
         return count
 
     def said_put_vectors(self: SqliteStore, model: Any, vectors: Any) -> None:

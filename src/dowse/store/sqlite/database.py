@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dowse.durable import make_folder
 from dowse.errors import (
     DowseError,
     StoreCorruptError,
@@ -164,7 +165,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     """Open or create the database for writing, migrated to this version."""
     new = not path.exists()
     if new:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(path.parent)
         path.touch(mode=0o600)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
