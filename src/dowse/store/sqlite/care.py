@@ -19,6 +19,7 @@ from dowse.types import Finding, ref_of, version_of
 
 _REBUILD_ENTRIES = 20_000  # per tantivy commit: bounds memory
 _VECTOR_ROWS = 10_000  # copied at a time
+_MOST_WASTE = 0.1  # of the entries of the word index may be dead before cleaning up builds it anew
 RESTORING = ".restoring-"
 """How the folder of a restore begins; the writer that finds one has outlived it."""
 
@@ -187,6 +188,8 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
         connection.execute("DELETE FROM tombstones")
         remember_commit(connection, int(read_meta(connection, "seq")), opstamp)
         connection.execute("COMMIT")
+    if generation is not None and LexicalIndex.at(directory, generation).waste() > _MOST_WASTE:
+        rebuild_lexical(connection, directory, None)
     if dropped:
         rebuild_vectors(connection, directory)
     remove_stale_files(connection, directory)

@@ -74,6 +74,15 @@ class LexicalIndex:
                 break  # else a writer has replaced files meanwhile: look again
         return found
 
+    def waste(self) -> float:
+        """Which share of the entries is dead, and takes space until its segment is merged with others."""
+        try:
+            segments = json.loads(self._read_meta())["segments"]
+            dead = sum(each["deletes"]["num_deleted_docs"] for each in segments if each.get("deletes"))
+            return float(dead / max(1, sum(each["max_doc"] for each in segments)))
+        except (ValueError, KeyError, TypeError):
+            return 0.0  # what cannot be read is rebuilt for other reasons
+
     def _problem(self, meta: bytes, *, thorough: bool) -> str | None:
         try:
             for segment in json.loads(meta)["segments"]:
