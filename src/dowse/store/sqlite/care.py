@@ -7,8 +7,8 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from dowse.errors import DowseError
-from dowse.store.sqlite.database import connect_reader, in_our_words
+from dowse.errors import DowseError, StoreCorruptError
+from dowse.store.sqlite.database import ONLY_A_BACKUP, connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex
 from dowse.store.sqlite.models import Held, give_up_successor, held, next_generation
 from dowse.store.sqlite.snapshot import bytes_below
@@ -65,7 +65,12 @@ def _catch_up(connection: sqlite3.Connection, index: LexicalIndex, there: int, n
 
 
 def rebuild(connection: sqlite3.Connection, directory: Path, progress: Progress | None) -> None:
-    """Make the word index and the vector files anew from SQLite."""
+    """Make everything anew that is derived: SQLite's own indexes where they are damaged, words, vectors."""
+    if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+        connection.execute("REINDEX")
+    verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise StoreCorruptError(f"The database in {directory} is damaged: {verdict}.", hint=ONLY_A_BACKUP)
     rebuild_lexical(connection, directory, progress)
     rebuild_vectors(connection, directory)
 
@@ -226,7 +231,7 @@ def _check_database(connection: sqlite3.Connection, directory: Path, *, deep: bo
     strays = connection.execute("PRAGMA foreign_key_check").fetchone()
     if verdict != "ok" or strays:
         problem = verdict if verdict != "ok" else f"a row of {strays[0]} refers to nothing"
-        hint = "Move the index away and index again: the documents themselves are untouched."
+        hint = f"Try `dowse doctor --repair`. If that cannot mend it: {ONLY_A_BACKUP}"
         return Finding("database", False, f"The database in {directory} is damaged: {problem}.", hint)
     return Finding("database", True, "The database is sound.")
 

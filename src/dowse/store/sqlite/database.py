@@ -276,6 +276,10 @@ def _migrate(connection: sqlite3.Connection) -> None:
         )
 
 
+ONLY_A_BACKUP = (
+    "Restore a backup with `dowse restore FILE --force`, or move the index away and index again: "
+    "the documents themselves are untouched."
+)
 _Saying = tuple[type[DowseError], str, str]
 _FULL: _Saying = (StoreFullError, "The disk that holds the index {place} is full.", "Free some space; nothing is lost.")
 _READ_ONLY: _Saying = (
@@ -312,7 +316,7 @@ _SAYINGS: dict[str, _Saying] = {
     "malformed": (
         StoreCorruptError,
         "The index {place} is damaged.",
-        "Examine it with `dowse doctor --deep`; if it cannot be mended, move it away and index again.",
+        f"Examine it with `dowse doctor --deep`. {ONLY_A_BACKUP}",
     ),
     "i/o error": (
         StoreError,
