@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from dowse.errors import ModelMismatchError
+from dowse.logs import timed
 from dowse.ports import Embedder, Store
 from dowse.types import EmbedReport, Event, ModelIdentity
 
@@ -27,7 +28,8 @@ def embed_backlog(
     while waiting := store.unembedded(model, _FETCH):
         for first in range(0, len(waiting), _BATCH):
             batch = waiting[first : first + _BATCH]
-            vectors = embedder.embed_passages([text for _, text in batch])
+            with timed("embed", passages=len(batch)):
+                vectors = embedder.embed_passages([text for _, text in batch])
             store.put_vectors(model, [(key, vector) for (key, _), vector in zip(batch, vectors, strict=True)])
             done += len(batch)
             tell(Event("embed", done, max(total, done)))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from dowse.durable import make_folder
 from dowse.errors import ConflictError, NotFoundError
+from dowse.logs import timed
 from dowse.store.sqlite import backup, care, models, rows
 from dowse.store.sqlite.database import connect_writer, in_our_words
 from dowse.store.sqlite.lock import WriterLock
@@ -58,7 +59,7 @@ class SqliteStore:
     def _writing(self) -> Iterator[Writing]:
         with in_our_words(self.directory):
             make_folder(self.directory)
-            with self._lock.held():
+            with timed("store.write"), self._lock.held():
                 connection = self._connection()
                 care.recover(connection, self.directory)
                 connection.execute("BEGIN IMMEDIATE")
