@@ -125,7 +125,15 @@ def test_the_bundle_has_no_texts_names_or_paths_and_says_what_it_has(place, caps
         assert sorted(archive.namelist()) == ["README.txt", "report.json"]
         everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
         readme, report = archive.read("README.txt").decode(), json.loads(archive.read("report.json"))
-    for word in (TELLING, "zebra", "note00", str(place), place.name, str(Path.home()), os.environ.get("USER") or TELLING):
+    for word in (
+        TELLING,
+        "zebra",
+        "note00",
+        str(place),
+        place.name,
+        str(Path.home()),
+        os.environ.get("USER") or TELLING,
+    ):
         assert word not in everything, word
     assert all(line.removeprefix("- ") in said for line in readme.splitlines()[1:])
     assert report["collections"][0]["documents"] == 4
