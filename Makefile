@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -37,6 +37,11 @@ test: setup  ## every test but the slow ones
 test-slow: setup  ## the slow end: storms, large folders, thorough properties
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m slow $(ARGS)
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/property $(ARGS)
+
+figures: setup  ## the figures of docs/concepts/reliability.md: storms, power failures, faults, sizes (an hour)
+	@DOWSE_TEST_FIGURES=benchmarks/results/reliability $(BIN)/python -m pytest -n auto -m slow \
+		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py $(ARGS)
+	@$(BIN)/python scripts/reference.py
 
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
         Query,
         Snippet,
         StoreStats,
+        Succession,
+        TransferReport,
     )
 
 __version__ = "0.1.0"
@@ -96,6 +98,8 @@ __all__ = [
     "StoreLockedError",
     "StoreStats",
     "StoreVersionError",
+    "Succession",
+    "TransferReport",
     "UsageError",
     "__version__",
     "given_content",

@@ -15,6 +15,7 @@ from uuid import UUID
 from dowse.config import Config
 from dowse.engine.parts import Parts
 from dowse.errors import NotFoundError, UsageError
+from dowse.logs import timed
 from dowse.ports import Snapshot, Store
 from dowse.store.sqlite import SqliteStore
 from dowse.types import (
@@ -34,6 +35,7 @@ from dowse.types import (
     Passage,
     Query,
     StoreStats,
+    TransferReport,
 )
 
 if TYPE_CHECKING:
@@ -187,12 +189,13 @@ class Engine:
         return found
 
     def embed(self, *, on_event: OnEvent | None = None, force: bool = False) -> EmbedReport:
-        """Give every passage that has none a vector; `force` drops the vectors of another model first."""
+        """Give every passage that has none a vector; `force` makes all of them anew.
+
+        The vectors of another model answer until those of the configured one are complete.
+        """
         from dowse.ingest.backlog import embed_backlog
 
-        if force:
-            self._store.drop_vectors()
-        return embed_backlog(self._store, self._parts.embedder, on_event=on_event)
+        return embed_backlog(self._store, self._parts.embedder, on_event=on_event, anew=force)
 
     def watcher(
         self,
@@ -228,7 +231,9 @@ class Engine:
     def search(self, query: str | Query) -> Answer:
         """Answer a question from the index, with every hit's freshness unless the query says otherwise."""
         asked = Query(query) if isinstance(query, str) else query
-        found = self._answer(asked)
+        with timed("search", limit=asked.limit) as said:
+            found = self._answer(asked)
+            said |= {"mode": found.mode, "hits": len(found.hits), "notes": len(found.notes)}
         if asked.fresh == "ignore":
             return found
         from dowse.ingest import freshness
@@ -338,13 +343,53 @@ class Engine:
         keep = self.config.keep_days if days is None else days
         return self._store.cleanup(int(keep * 86_400_000))
 
+    def backup(self, file: Path | str, *, replace: bool = False) -> TransferReport:
+        """Write the whole index to one file, consistent also while others write to it."""
+        from dowse.engine.care import backup
+
+        return backup(self._store, Path(file), replace=replace)
+
+    def restore(self, file: Path | str, *, force: bool = False) -> TransferReport:
+        """Put a backup in the place of this index; `force` also where there are documents in it."""
+        from dowse.engine.care import restore
+
+        return restore(self._store, Path(file), force=force)
+
+    def export_collection(self, name: str, file: Path | str, *, replace: bool = False) -> TransferReport:
+        """Write a collection to one file with its vectors, for another index."""
+        from dowse.engine.care import export_collection
+
+        self._collection(name)
+        return export_collection(self._store, name, Path(file), replace=replace)
+
+    def import_collection(self, file: Path | str, *, name: str = "", root: Path | str | None = None) -> TransferReport:
+        """Take in what `export_collection` wrote; nothing is embedded again where the model is the same."""
+        from dowse.engine.care import import_collection
+
+        return import_collection(self._store, Path(file), self._parts.known_identity(), name=name, root=root)
+
     def doctor(
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> list[Finding]:
         """Examine the index; `repair` first rebuilds everything that is derived."""
+        from dowse.engine.doctor import examine
+
         if repair:
             self._store.rebuild(progress)
-        return [*self._store.check(deep=deep), *self._parts.check()]
+        return examine(self._store, self.config, self._parts, deep=deep)
+
+    def bundle(self, file: Path | str, *, replace: bool = False) -> int:
+        """Write what helps to find a problem to a file, without names and texts; returns its size."""
+        from dowse.engine.bundle import write_bundle
+
+        return write_bundle(self._store, self.config, self.doctor(), Path(file), replace=replace)
+
+    @property
+    def bundle_contents(self) -> tuple[str, ...]:
+        """What is in such a file, in words."""
+        from dowse.engine.bundle import CONTENTS
+
+        return CONTENTS
 
     def close(self) -> None:
         """Stop workers and release files."""
