@@ -14,9 +14,14 @@ from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
 from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
 from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
 from dowse.store.sqlite.writing import read_meta
+from dowse.text.analyse import ANALYSER
 
 _LOAD_ATTEMPTS = 50
 _REMEDY = "Mend it: dowse doctor --repair"
+OTHER_ANALYSER = (
+    "The word index was made by another version of the analyser, so some words may be missed. "
+    "Make it anew: dowse update"
+)
 
 
 class Readers:
@@ -115,6 +120,8 @@ class Readers:
             view = index.load()
         except OSError:
             return None, [WORDS_DAMAGED]
+        if read_meta(connection, "analyser") != ANALYSER:
+            return view, [OTHER_ANALYSER]
         if there is None or there < needed:
             return view, [f"The word index is behind, so words may miss the latest documents. {_REMEDY}"]
         return view, []
