@@ -19,6 +19,7 @@ COMMANDS = {
     "server": "serving:server",
     "verify": "checking:verify",
     "why": "checking:why",
+    "eval": "evaluating:evaluate",
     "status": "care:status",
     "doctor": "care:doctor",
     "cleanup": "care:cleanup",
