@@ -184,6 +184,29 @@ def test_a_model_for_english_is_not_asked_about_chinese(store: Store) -> None:
         assert ask_view(view, "数据库", mode="vec", identity=ENGLISH).mode == "vec"
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Резервная копия базы данных", "копия базы данных"),
+        ("Αντίγραφο της βάσης δεδομένων", "βάση δεδομένων"),
+        ("نسخة من قاعدة البيانات", "قاعدة البيانات"),
+        ("גיבוי של מסד הנתונים", "מסד הנתונים"),
+        ("डेटाबेस का बैकअप", "डेटाबेस backup"),
+        ("การสำรองฐานข้อมูล", "ฐานข้อมูล"),
+    ],
+)
+def test_a_model_for_english_is_not_asked_about_other_scripts(store: Store, text: str, query: str) -> None:
+    put_texts(store, {"db.md": text, "en.md": "a copy of the database, 5 µm thick"})
+    embed_all(store, ENGLISH)
+    with store.snapshot() as view:
+        found = answer(view, Query(query), models(ENGLISH, failing))
+        assert found.mode == "lex"
+        assert files(found)[0] == "notes/db.md"
+        assert "knows only English" in found.notes[0]
+        for latin in ("naïve café résumé", "is the database 5 µm thick", f"copy of the whole database {query[0]}"):
+            assert ask_view(view, latin, identity=ENGLISH).mode == "hybrid"
+
+
 def test_a_model_of_many_languages_is_asked_about_chinese(store: Store) -> None:
     put_texts(store, {"db.md": "数据库的备份"})
     embed_all(store)

@@ -7,6 +7,7 @@ What only some verbs need is imported by them: a search loads nothing of what in
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
@@ -39,6 +40,7 @@ from dowse.types import (
 )
 
 if TYPE_CHECKING:
+    from dowse.evaluate import Evaluation, Plan
     from dowse.ingest.collections import CollectionSettings
     from dowse.ingest.given import Said, Web
     from dowse.ingest.sources.given import Given
@@ -287,6 +289,24 @@ class Engine:
         conditions = parse(asked.text).filter
         with self._store.snapshot() as view:
             return why(view, asked, name, self._answer_from, conditions=conditions, uri_of=uri_of_path)
+
+    def evaluate(self, plan: "Plan | None" = None, *, on_event: OnEvent | None = None) -> "Evaluation":
+        """How good answers are: queries made from the documents, or judged ones, asked in every mode.
+
+        Compared with the run before it, which the index's folder remembers.
+        """
+        from dowse import __version__
+        from dowse.evaluate import Plan, evaluate
+
+        config, asked = self.config, plan or Plan()
+        for name in asked.collections:
+            self._collection(name)
+        settings = {"dowse": __version__, "passage tokens": str(config.chunk_tokens)}
+        settings |= {"reranker": config.reranker} if asked.rerank else {}
+        settings |= {"expander": config.expander} if asked.expand else {}
+        with self._store.snapshot() as view:
+            search = partial(self._answer_from, view)  # all queries see the same documents
+            return evaluate(view, asked, search, config.index_dir, settings, on_event or (lambda _: None))
 
     # Get
 

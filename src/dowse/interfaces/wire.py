@@ -30,6 +30,7 @@ from dowse.types import (
 )
 
 if TYPE_CHECKING:
+    from dowse.evaluate import Comparison, Evaluation
     from dowse.ingest.watch.state import WatchStatus
     from dowse.search.verify import Verdict
     from dowse.search.why import Why
@@ -151,6 +152,48 @@ def why(reason: "Why") -> Json:
         "ledger": ledger_entry(reason.entry) if reason.entry else None,
         "notes": list(reason.notes),
     }
+
+
+def evaluation(made: "Evaluation") -> Json:
+    """The figures of each mode, and what changed since the run before."""
+    return {
+        "name": made.name,
+        "at": iso(made.at),
+        "queries": dict(made.queries),
+        "modes": {
+            mode.mode: {
+                "queries": mode.queries,
+                **_rounded(mode.figures),
+                "p50_ms": round(mode.p50_ms, 2),
+                "p95_ms": round(mode.p95_ms, 2),
+                "by_kind": {kind: _rounded(figures) for kind, figures in mode.by_kind.items()},
+            }
+            for mode in made.modes
+        },
+        "state": dict(made.state),
+        "problems": list(made.problems),
+        "notes": list(made.notes),
+        "worse": [f"{each.mode} {each.metric}" for each in made.worse],
+        "compared": _comparison(made.compared) if made.compared else None,
+    }
+
+
+def _comparison(made: "Comparison") -> Json:
+    return {
+        "since": iso(made.since),
+        "common_queries": made.common,
+        "changes": list(made.changes),
+        "differences": [
+            {"mode": each.mode, "metric": each.metric}
+            | _rounded({"before": each.before, "now": each.now, "noise": each.noise})
+            | {"verdict": each.verdict}
+            for each in made.differences
+        ],
+    }
+
+
+def _rounded(figures: Mapping[Any, float]) -> Json:
+    return {name: round(value, 4) for name, value in figures.items()}
 
 
 def document_info(info: DocumentInfo) -> Json:

@@ -18,7 +18,7 @@ from dowse.search.matching import Matcher
 from dowse.search.recall import Legs, recall
 from dowse.search.rerank import RERANKED, rerank
 from dowse.search.snippet import snippet
-from dowse.text.scripts import share_of_cjk
+from dowse.text.scripts import share_beyond_latin
 from dowse.types import (
     Answer,
     Chunk,
@@ -40,7 +40,7 @@ _RECALL = 100  # candidates per leg of a hybrid search
 _RECALL_PER_HIT = 4  # candidates per wanted hit, where some of them may not count; five of six searches need no more
 _GROWTH = 4  # how many times more to ask for when too few were good
 _SIFTED = 50  # passages that are read at once to look for phrases and exclusions
-_CJK_SHARE = 0.3  # above it a model for English only adds noise
+_FOREIGN_SHARE = 0.3  # above it a model for English only adds noise
 
 _PARTIAL = "Some passages have no vector yet and were judged by their words alone. Make them: dowse embed"
 _NO_WORDS = "The query has no words to search for."
@@ -130,7 +130,7 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
         identity, embedder, notes = _answering(snapshot, models)
         wanted = asked.meanings
         if asked.words and identity.language == "en":
-            wanted = tuple(each for each in asked.meanings if share_of_cjk(each[0]) <= _CJK_SHARE)
+            wanted = tuple(each for each in asked.meanings if share_beyond_latin(each[0]) <= _FOREIGN_SHARE)
         if not wanted:
             note = f"{identity.name} knows only English, so this query was answered by words alone."
             return _Plan("lex", Legs(asked.words), (note,))

@@ -10,7 +10,7 @@ from dowse.types.documents import Collection, DocumentInfo, LedgerEntry
 class Event:
     """One step of a long run, for progress bars and logs."""
 
-    stage: Literal["walk", "read", "store", "embed", "done"]
+    stage: Literal["walk", "read", "store", "embed", "ask", "done"]
     done: int = 0
     total: int = 0
     path: str = ""

@@ -16,6 +16,8 @@ from dowse.interfaces.cli import terminal
 from dowse.interfaces.cli.app import root
 from dowse.interfaces.cli.session import Session, Stopped
 
+EXIT_WORSE = 9
+"""`eval --strict`: answers are worse than in the run before, by more than chance."""
 EXIT_BUG = 70
 """An error that Dowse did not foresee: a bug."""
 EXIT_OUTPUT = 74

@@ -15,9 +15,14 @@ from dowse.store.sqlite.models import held
 from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
 from dowse.store.sqlite.vector_files import OpenVectors
 from dowse.store.sqlite.writing import read_meta
+from dowse.text.analyse import ANALYSER
 
 _LOAD_ATTEMPTS = 50
 _REMEDY = "Mend it: dowse doctor --repair"
+OTHER_ANALYSER = (
+    "The word index was made by another version of the analyser, so some words may be missed. "
+    "Make it anew: dowse update"
+)
 
 
 class Readers:
@@ -116,6 +121,8 @@ class Readers:
             view = index.load()
         except OSError:
             return None, [WORDS_DAMAGED]
+        if read_meta(connection, "analyser") != ANALYSER:
+            return view, [OTHER_ANALYSER]
         if there is None or there < needed:
             return view, [f"The word index is behind, so words may miss the latest documents. {_REMEDY}"]
         return view, []

@@ -81,9 +81,9 @@ class SqliteStore:
         return self._writer
 
     def _upgrade(self) -> None:
-        """Bring an index of an earlier layout to this one."""
+        """Bring an index of an earlier layout to this one, with all that is derived from it."""
         with self._lock.held():
-            self._connection()
+            care.recover(self._connection(), self.directory)
 
     def put_collection(self, collection: Collection) -> None:
         """See `ports.Store.put_collection`."""

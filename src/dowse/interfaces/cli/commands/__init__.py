@@ -21,6 +21,7 @@ COMMANDS = {
     "adopt": "adopt:adopt",
     "verify": "checking:verify",
     "why": "checking:why",
+    "eval": "evaluating:evaluate",
     "status": "care:status",
     "doctor": "care:doctor",
     "cleanup": "care:cleanup",
