@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import add
 from threading import Lock
 
@@ -29,6 +29,7 @@ __all__ = [
     "MAX_TERM",
     "STOP_WORDS",
     "analyse",
+    "by_word",
     "query_terms",
 ]
 
@@ -60,7 +61,7 @@ _MAX_PATH = 32
 _MAX_CJK_WORD = 8
 """A longer run of one script is a clause, not a word: its pairs are enough."""
 _MAX_REMEMBERED = 48
-_MAX_MEMORY = 65_536
+_MAX_MEMORY = 131_072
 
 _APART = r"\x00-/:-@\[-^`{-\x7f"
 """ASCII without letters, digits and `_`; beyond ASCII, folding finds what is punctuation."""
@@ -98,7 +99,13 @@ _stemming = Lock()  # a stemmer has state: one thread at a time
 
 def analyse(text: str) -> list[str]:
     """The index terms of a text, in its order, with repetitions."""
-    return list(chain.from_iterable(map(_memory.__getitem__, _raw_tokens(text))))
+    return " ".join(by_word(text)).split()
+
+
+def by_word(text: str) -> list[str]:
+    """The same, word by word: the terms of each raw token, joined by spaces."""
+    return list(map(_memory.__getitem__, _raw_tokens(text)))
+
 
 
 def _raw_tokens(text: str) -> list[str]:
@@ -120,8 +127,8 @@ def query_terms(text: str) -> list[str]:
     return (telling or list(terms))[:MAX_QUERY_TERMS]
 
 
-class _Memory(dict[str, tuple[str, ...]]):
-    """The terms of the raw tokens met lately: running text repeats few words.
+class _Memory(dict[str, str]):
+    """The joined terms of the raw tokens met lately: running text repeats few words.
 
     When it is full it becomes the past, from which words that are still in use come back, and the rest is forgotten
     when it is full again.
@@ -131,12 +138,12 @@ class _Memory(dict[str, tuple[str, ...]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._past: dict[str, tuple[str, ...]] = {}
+        self._past: dict[str, str] = {}
 
-    def __missing__(self, raw: str) -> tuple[str, ...]:
+    def __missing__(self, raw: str) -> str:
         terms = self._past.get(raw)
         if terms is None:
-            terms = _terms_of_name(raw) if raw.isascii() else tuple(_terms_of_any_script(raw))
+            terms = " ".join(_terms_of_name(raw) if raw.isascii() else _terms_of_any_script(raw))
         if len(raw) <= _MAX_REMEMBERED:
             if len(self) >= _MAX_MEMORY:
                 self._past = dict(self)

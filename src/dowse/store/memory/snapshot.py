@@ -258,7 +258,7 @@ class MemorySnapshot:
         for entry in self._state.documents.values():
             chunks = self._state.contents[entry.content].chunks
             for ordinal, row in enumerate(lexical_rows(entry.info.title, entry.info.path, chunks)):
-                rows[ref_of(entry.version, ordinal)] = row
+                rows[ref_of(entry.version, ordinal)] = {field: terms.split() for field, terms in row.items()}
         return Bm25(rows)
 
 

@@ -41,18 +41,18 @@ class Prepared:
     draft: Draft
     chunk_rows: tuple[tuple[Any, ...], ...]
     """The columns of `chunks` after `content`; a key names a vector by the text that it is made of."""
-    fields: tuple[dict[str, str], ...]
+    fields: list[dict[str, str]]
 
 
 def prepare(draft: Draft) -> Prepared:
     """Analyse a draft's chunks; the slow part of a write, done before the lock is taken."""
     content = draft.content
     if content is None:
-        return Prepared(draft, (), ())
+        return Prepared(draft, (), [])
     return Prepared(
         draft,
         tuple(_chunk_rows(content)),
-        _fields(draft.info.title, draft.info.path, content.chunks),
+        lexical_rows(draft.info.title, draft.info.path, content.chunks),
     )
 
 
@@ -203,8 +203,8 @@ class Writing:
             (now_ms(), content),
         )
 
-    def _fields_of(self, content: int, title: str, path: str) -> tuple[dict[str, str], ...]:
-        return _fields(title, path, _chunks_of(self.connection, content))
+    def _fields_of(self, content: int, title: str, path: str) -> list[dict[str, str]]:
+        return lexical_rows(title, path, _chunks_of(self.connection, content))
 
     def _row(self, query: str, *values: Any) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
@@ -223,7 +223,7 @@ def entries_since(connection: sqlite3.Connection, seq: int) -> Iterator[Entry]:
         "SELECT version, collection, title, path, content FROM documents WHERE seq > ? ORDER BY version", (seq,)
     ).fetchall()
     for version, collection, title, path, content in documents:
-        for ordinal, fields in enumerate(_fields(title, path, _chunks_of(connection, content))):
+        for ordinal, fields in enumerate(lexical_rows(title, path, _chunks_of(connection, content))):
             yield Entry(ref_of(version, ordinal), version, collection, fields)
 
 
@@ -279,7 +279,3 @@ def _chunks_of(connection: sqlite3.Connection, content: int) -> list[Chunk]:
         "WHERE c.content = ? ORDER BY c.ordinal"
     )
     return [rows.chunk_from(row[:-1], row[-1]) for row in connection.execute(query, (content,))]
-
-
-def _fields(title: str, path: str, chunks: Sequence[Chunk]) -> tuple[dict[str, str], ...]:
-    return tuple({name: " ".join(terms) for name, terms in row.items()} for row in lexical_rows(title, path, chunks))
