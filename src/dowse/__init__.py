@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         StoreError,
         StoreFullError,
         StoreLockedError,
+        StoreUnavailableError,
         StoreVersionError,
         UsageError,
     )
@@ -95,6 +96,7 @@ __all__ = [
     "StoreFullError",
     "StoreLockedError",
     "StoreStats",
+    "StoreUnavailableError",
     "StoreVersionError",
     "UsageError",
     "__version__",

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 from uuid import UUID
 
-from dowse.config import Config
+from dowse.config import Config, is_cluster
 from dowse.engine.parts import Parts
 from dowse.errors import NotFoundError, UsageError
 from dowse.ports import Snapshot, Store
@@ -377,8 +377,15 @@ def open_engine(
     settings = config or Config.load()
     if index is not None:
         settings = replace(settings, index=str(Path(index).resolve()) if isinstance(index, Path) else index)
-    store = SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
-    return Engine(store, settings, on_message=on_message)
+    return Engine(_open_store(settings, create=create), settings, on_message=on_message)
+
+
+def _open_store(settings: Config, *, create: bool) -> Store:
+    if is_cluster(settings.index):
+        from dowse.store.opensearch import OpenSearchStore  # few indexes are on a cluster
+
+        return OpenSearchStore(settings.index, create=create)
+    return SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
 
 
 def _check_filter(snapshot: Snapshot, filter: Filter) -> None:  # noqa: A002 - the noun
