@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up. A module imports its own package, or anything strictly below.
 LAYERS = (
-    {"types", "errors", "locks"},
+    {"types", "errors", "locks", "durable"},
     {"text"},
     {"filters"},
     {"ports"},

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
         Query,
         Snippet,
         StoreStats,
+        Succession,
+        TransferReport,
     )
 
 __version__ = "0.1.0"
@@ -98,6 +100,8 @@ __all__ = [
     "StoreStats",
     "StoreUnavailableError",
     "StoreVersionError",
+    "Succession",
+    "TransferReport",
     "UsageError",
     "__version__",
     "given_content",

@@ -5,7 +5,7 @@ Everything else is a function. `engine.py` alone picks the concrete ones; the su
 tests/contract runs every store through the same behaviours.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -97,7 +97,19 @@ class Snapshot(Protocol):
         ...
 
     def model(self) -> ModelIdentity | None:
-        """The model whose vectors the store holds; None while there are none."""
+        """The model whose vectors answer; None while there are none."""
+        ...
+
+    def successor(self) -> ModelIdentity | None:
+        """The model that is to take its place, while its vectors are being made; None otherwise."""
+        ...
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> dict[bytes, "Vector"]:
+        """Those vectors of the answering model that these keys have."""
+        ...
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """Every document of a collection as it could be put again, by path: content, original bytes and all."""
         ...
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
@@ -240,12 +252,26 @@ class Store(Protocol):
         """Remember the vectors of these keys. ModelMismatchError when the index holds another model's."""
         ...
 
+    def add_model(self, model: ModelIdentity) -> None:
+        """Let vectors of this model be put beside those that answer, until `switch_model` puts it in their place.
+
+        There is one successor at a time: what an earlier one had is forgotten.
+        """
+        ...
+
+    def switch_model(self, model: ModelIdentity) -> None:
+        """Let the vectors of the successor answer, and forget the others; nothing changes for any other model."""
+        ...
+
     def drop_vectors(self) -> None:
-        """Forget every vector, so that another model can make them anew."""
+        """Forget every vector, so that they can be made anew."""
         ...
 
     def cleanup(self, older_than_ms: int) -> int:
-        """Free content and vectors that no document has used for this long; returns bytes freed on disk."""
+        """Free content and vectors that no document has used for this long; returns bytes freed on disk.
+
+        A successor that got no vector for this long was given up, and goes as well.
+        """
         ...
 
     def check(self, *, deep: bool = False) -> list[Finding]:

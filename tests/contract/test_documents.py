@@ -353,3 +353,23 @@ def test_paths_and_texts_of_every_script_come_back_unchanged(store: Store) -> No
     assert document is not None
     assert document.text == "naïve 😀 текст\r\nמילה\n\n数据库"
     assert sorted(passage.chunk.text for passage in passages) == ["naïve 😀 текст\r\nמילה", "数据库"]
+
+
+def test_drafts_are_documents_as_they_could_be_put_again(store: Store) -> None:
+    texts = {"b.md": "# Beta\n\nalpha bétä\n\n# Gamma\n\ndelta", "a.md": "alpha", "copy.md": "alpha", "empty.md": ""}
+    drafts = [
+        make_draft(path, text, metadata={"said": path}, content_metadata={"says": "itself"})
+        for path, text in texts.items()
+    ]
+    drafts[1] = replace(drafts[1], original=b"alpha")
+    store.put(drafts)
+    put_texts(store, {"other.md": "elsewhere"}, collection="work")
+    with store.snapshot() as view:
+        again = list(view.drafts("notes"))
+        assert list(view.drafts("nothing")) == []
+    expected = {draft.info.path: draft for draft in drafts}
+    assert [draft.info.path for draft in again] == sorted(texts)
+    for draft in again:
+        before = expected[draft.info.path]
+        assert (draft.info, draft.recipe, draft.content) == (before.info, before.recipe, before.content)
+        assert draft.original == (b"alpha" if draft.info.path in {"a.md", "copy.md"} else None)

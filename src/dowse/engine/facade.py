@@ -34,6 +34,7 @@ from dowse.types import (
     Passage,
     Query,
     StoreStats,
+    TransferReport,
 )
 
 if TYPE_CHECKING:
@@ -187,12 +188,13 @@ class Engine:
         return found
 
     def embed(self, *, on_event: OnEvent | None = None, force: bool = False) -> EmbedReport:
-        """Give every passage that has none a vector; `force` drops the vectors of another model first."""
+        """Give every passage that has none a vector; `force` makes all of them anew.
+
+        The vectors of another model answer until those of the configured one are complete.
+        """
         from dowse.ingest.backlog import embed_backlog
 
-        if force:
-            self._store.drop_vectors()
-        return embed_backlog(self._store, self._parts.embedder, on_event=on_event)
+        return embed_backlog(self._store, self._parts.embedder, on_event=on_event, anew=force)
 
     def watcher(
         self,
@@ -337,6 +339,31 @@ class Engine:
         """Free what deleted documents left behind more than `days` ago; returns bytes freed."""
         keep = self.config.keep_days if days is None else days
         return self._store.cleanup(int(keep * 86_400_000))
+
+    def backup(self, file: Path | str, *, replace: bool = False) -> TransferReport:
+        """Write the whole index to one file, consistent also while others write to it."""
+        from dowse.engine.care import backup
+
+        return backup(self._store, Path(file), replace=replace)
+
+    def restore(self, file: Path | str, *, force: bool = False) -> TransferReport:
+        """Put a backup in the place of this index; `force` also where there are documents in it."""
+        from dowse.engine.care import restore
+
+        return restore(self._store, Path(file), force=force)
+
+    def export_collection(self, name: str, file: Path | str, *, replace: bool = False) -> TransferReport:
+        """Write a collection to one file with its vectors, for another index."""
+        from dowse.engine.care import export_collection
+
+        self._collection(name)
+        return export_collection(self._store, name, Path(file), replace=replace)
+
+    def import_collection(self, file: Path | str, *, name: str = "", root: Path | str | None = None) -> TransferReport:
+        """Take in what `export_collection` wrote; nothing is embedded again where the model is the same."""
+        from dowse.engine.care import import_collection
+
+        return import_collection(self._store, Path(file), self._parts.known_identity(), name=name, root=root)
 
     def doctor(
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from dowse import inference
 from dowse.config import Config
+from dowse.errors import ModelError
 from dowse.ports import Embedder, Expander, Reranker
-from dowse.types import Chunking, Collection, Finding
+from dowse.types import Chunking, Collection, Finding, ModelIdentity
 
 if TYPE_CHECKING:
     from dowse.ingest.settings import IndexSettings
@@ -26,6 +27,7 @@ class Parts:
     def __init__(self, config: Config, on_message: Callable[[str], None] | None) -> None:
         self._config = config
         self._on_message = on_message
+        self._predecessors: dict[ModelIdentity, Embedder | None] = {}
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -63,9 +65,26 @@ class Parts:
         return Models(
             identity=lambda: inference.identity_of(config.embedder, config.precision, config.cache_dir),
             embedder=lambda: self.embedder,
+            predecessor=self._predecessor,
             reranker=lambda: self.reranker,
             expander=lambda: self.expander,
         )
+
+    def known_identity(self) -> ModelIdentity | None:
+        """Which vectors the configured model makes; None while that is not known."""
+        try:
+            return self.models.identity()
+        except ModelError:
+            return None
+
+    def _predecessor(self, identity: ModelIdentity) -> Embedder | None:
+        """The model that answers until the configured one has made its vectors, if it can still be had."""
+        if identity not in self._predecessors:
+            config = self._config
+            self._predecessors[identity] = inference.make_known_embedder(
+                identity, cache_dir=config.cache_dir, workers=config.workers, on_message=self._on_message
+            )
+        return self._predecessors[identity]
 
     @cached_property
     def tokens(self) -> "TokenCounter":
@@ -99,3 +118,6 @@ class Parts:
             made = self.__dict__.get(name)
             if made is not None:
                 made.close()
+        for other in self._predecessors.values():
+            if other is not None:
+                other.close()

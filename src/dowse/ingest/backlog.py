@@ -11,11 +11,16 @@ _FETCH = 1024  # passages asked for at once
 _BATCH = 64  # passages embedded between two commits: what an interruption costs at most
 
 
-def embed_backlog(store: Store, embedder: Embedder, *, on_event: Callable[[Event], None] | None = None) -> EmbedReport:
-    """Give every live passage a vector, shortest first, and report what was done."""
+def embed_backlog(
+    store: Store, embedder: Embedder, *, on_event: Callable[[Event], None] | None = None, anew: bool = False
+) -> EmbedReport:
+    """Give every live passage a vector, shortest first, and report what was done.
+
+    `anew` makes all of them anew: those of another model answer until the new ones are complete, then they go.
+    """
     tell = on_event or (lambda _: None)
     model = embedder.identity
-    _check(store, model)
+    _begin(store, model, anew=anew)
     started = time.monotonic()
     done, total = 0, store.count_unembedded(model)
     tell(Event("embed", done, total))
@@ -26,6 +31,7 @@ def embed_backlog(store: Store, embedder: Embedder, *, on_event: Callable[[Event
             store.put_vectors(model, [(key, vector) for (key, _), vector in zip(batch, vectors, strict=True)])
             done += len(batch)
             tell(Event("embed", done, max(total, done)))
+    _finish(store, model)
     tell(Event("done", done, done))
     return EmbedReport(embedded=done, remaining=store.count_unembedded(model), seconds=time.monotonic() - started)
 
@@ -36,7 +42,7 @@ def embed_in_slices(store: Store, embedder: Embedder, *, seconds: float) -> Iter
     Yields how many passages each step embedded. What else became of the index meanwhile does no harm.
     """
     model = embedder.identity
-    _check(store, model)
+    _begin(store, model)
     size = 1
     while waiting := store.unembedded(model, _FETCH):
         while waiting:
@@ -47,10 +53,27 @@ def embed_in_slices(store: Store, embedder: Embedder, *, seconds: float) -> Iter
             took = max(time.monotonic() - started, 0.001)
             size = max(1, min(_BATCH, 2 * size, int(len(batch) * seconds / took)))
             yield len(batch)
+    _finish(store, model)
 
 
-def _check(store: Store, model: ModelIdentity) -> None:
+def _begin(store: Store, model: ModelIdentity, *, anew: bool = False) -> None:
+    """Make room for this model's vectors where it answers, is to answer, or is told to."""
     with store.snapshot() as snapshot:
-        held = snapshot.model()
-    if held is not None and held != model:
+        held, successor = snapshot.model(), snapshot.successor()
+    if held is None or held == model:
+        if anew:
+            store.drop_vectors()
+    elif successor == model:
+        return
+    elif anew:
+        store.add_model(model)
+    else:
         raise ModelMismatchError.between(f"{held.name} ({held.precision})", f"{model.name} ({model.precision})")
+
+
+def _finish(store: Store, model: ModelIdentity) -> None:
+    """Let a successor answer that lacks nothing any more."""
+    with store.snapshot() as snapshot:
+        is_next = snapshot.successor() == model
+    if is_next and not store.count_unembedded(model):
+        store.switch_model(model)

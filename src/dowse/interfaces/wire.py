@@ -26,6 +26,7 @@ from dowse.types import (
     IngestReport,
     LedgerEntry,
     StoreStats,
+    TransferReport,
 )
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ def status(stats: StoreStats, failures: Iterable[LedgerEntry], *, version: str) 
         "chunks": stats.chunks,
         "vectors": stats.vectors,
         "model": asdict(stats.model) if stats.model else None,
+        "nextModel": asdict(stats.successor) if stats.successor else None,
         "failures": [ledger_entry(entry) for entry in failures],
         "version": version,
     }
@@ -283,6 +285,17 @@ def embed_report(report: EmbedReport) -> Json:
         "embedded": report.embedded,
         "remaining": report.remaining,
         "seconds": round(report.seconds, 3),
+    }
+
+
+def transfer_report(report: TransferReport) -> Json:
+    """What a backup, an export or the reverse of either carried; the collection is null for a whole index."""
+    return {
+        "collection": report.collection or None,
+        "documents": report.documents,
+        "vectors": report.vectors,
+        "bytes": report.size,
+        "notes": list(report.notes),
     }
 
 

@@ -55,6 +55,8 @@ class Models:
     identity: Callable[[], ModelIdentity]
     """Which model embeds. ModelError: that is not known yet."""
     embedder: Callable[[], Embedder]
+    predecessor: Callable[[ModelIdentity], Embedder | None] = lambda _: None
+    """The model that answers while this one makes its vectors; None where it cannot be had any more."""
     reranker: Callable[[], Reranker | None] = lambda: None
     expander: Callable[[], Expander | None] = lambda: None
 
@@ -125,8 +127,7 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
     if not asked.meanings:
         return _Plan("lex", Legs(asked.words))
     try:
-        identity = models.identity()
-        _check_vectors(snapshot, identity)
+        identity, embedder, notes = _answering(snapshot, models)
         wanted = asked.meanings
         if asked.words and identity.language == "en":
             wanted = tuple(each for each in asked.meanings if share_of_cjk(each[0]) <= _CJK_SHARE)
@@ -134,23 +135,35 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
             note = f"{identity.name} knows only English, so this query was answered by words alone."
             return _Plan("lex", Legs(asked.words), (note,))
         started = time.perf_counter()
-        embedder = models.embedder()
-        vectors = tuple((embedder.embed_query(text), weight) for text, weight in wanted)
+        asks = embedder()
+        vectors = tuple((asks.embed_query(text), weight) for text, weight in wanted)
         seconds = time.perf_counter() - started
     except ModelError as error:
         if not asked.words:
             raise
         return _Plan("lex", Legs(asked.words), (f"Answered by words alone. {error.message} {error.hint}".rstrip(),))
     legs = Legs(asked.words, identity, vectors)
-    return _Plan("hybrid" if asked.words else "vec", legs, embedding_seconds=seconds)
+    return _Plan("hybrid" if asked.words else "vec", legs, notes, embedding_seconds=seconds)
 
 
-def _check_vectors(snapshot: Snapshot, identity: ModelIdentity) -> None:
-    held = snapshot.model()
+def _answering(snapshot: Snapshot, models: Models) -> tuple[ModelIdentity, Callable[[], Embedder], tuple[str, ...]]:
+    """The model whose vectors answer, and a note where it is not the configured one.
+
+    Another one is asked only while its successor makes its vectors: whoever just changed the configuration may not
+    want to send questions to the old address any more.
+    """
+    held, configured = snapshot.model(), models.identity()
     if held is None:
         raise ModelError("The index has no vectors yet.", hint="Make them: dowse embed")
-    if held != identity:
-        raise ModelMismatchError.between(f"{held.name} ({held.precision})", f"{identity.name} ({identity.precision})")
+    if held == configured:
+        return held, models.embedder, ()
+    predecessor = models.predecessor(held) if snapshot.successor() == configured else None
+    if predecessor is None:
+        raise ModelMismatchError.between(
+            f"{held.name} ({held.precision})", f"{configured.name} ({configured.precision})"
+        )
+    note = f"{held.name} answers until the vectors of {configured.name} are complete: dowse embed"
+    return held, lambda: predecessor, (note,)
 
 
 def _check(query: Query) -> None:

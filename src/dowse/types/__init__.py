@@ -66,6 +66,8 @@ from dowse.types.reports import (
     IngestReport,
     ModelIdentity,
     StoreStats,
+    Succession,
+    TransferReport,
 )
 
 __all__ = [
@@ -115,6 +117,8 @@ __all__ = [
     "SearchKind",
     "Snippet",
     "StoreStats",
+    "Succession",
+    "TransferReport",
     "Value",
     "new_document_id",
     "now_ms",

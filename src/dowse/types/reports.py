@@ -62,6 +62,19 @@ class EmbedReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferReport:
+    """What a backup, an export or the reverse of either carried."""
+
+    collection: str
+    """Empty for a whole index."""
+    documents: int
+    vectors: int
+    size: int
+    """Of the file, in bytes."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionStats:
     """A collection and what is in it."""
 
@@ -102,6 +115,16 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Succession:
+    """How far the vectors of the next model are; those of the present one answer until they are complete."""
+
+    model: ModelIdentity
+    vectors: int
+    waiting: int
+    """Texts that still lack a vector of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStats:
     """Totals over the whole index."""
 
@@ -109,6 +132,9 @@ class StoreStats:
     documents: int
     chunks: int
     vectors: int
+    """Of the model that answers."""
     bytes_on_disk: int
     model: ModelIdentity | None = None
-    """The model whose vectors the index holds."""
+    """The model whose vectors answer."""
+    successor: Succession | None = None
+    """The model that is to take its place."""

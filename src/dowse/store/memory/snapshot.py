@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -19,6 +20,7 @@ from dowse.types import (
     Context,
     Document,
     DocumentInfo,
+    Draft,
     Filter,
     LedgerEntry,
     ModelIdentity,
@@ -27,6 +29,7 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
+    Succession,
     ref_of,
 )
 
@@ -99,15 +102,39 @@ class MemorySnapshot:
 
     def cosines(self, model: ModelIdentity, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
         """Compare with the vectors of these chunks, unless another model made them."""
-        if model != self._state.model:
+        if self._state.model is None or model != self._state.model:
             return {}
         asked = [float(value) for value in vector]
-        stored = {ref: self._vector(self._passages[ref]) for ref in refs if ref in self._passages}
+        held = self._state.vectors[model]
+        stored = {ref: held.get(self._key(self._passages[ref])) for ref in refs if ref in self._passages}
         return {ref: _cosine(asked, values) for ref, values in stored.items() if values is not None}
 
     def model(self) -> ModelIdentity | None:
-        """The one whose vectors are kept."""
+        """The first one."""
         return self._state.model
+
+    def successor(self) -> ModelIdentity | None:
+        """The second one."""
+        return self._state.successor
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> "dict[bytes, Vector]":
+        """Look each key up."""
+        import numpy as np
+
+        held = self._state.vectors.get(model, {}) if model == self._state.model else {}
+        return {key: np.asarray(held[key], dtype=np.float32) for key in keys if key in held}
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """Put each document together again."""
+        state = self._state
+        for info in self.documents(collection):
+            entry = state.documents[info.id]
+            yield Draft(
+                replace(info, metadata=entry.said),
+                entry.content[1],
+                state.contents[entry.content],
+                state.originals.get(info.content_hash),
+            )
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
         """Look each ref up."""
@@ -183,10 +210,17 @@ class MemorySnapshot:
             collections=tuple(self._collection_stats(collection) for collection in self.collections()),
             documents=len(self._state.documents),
             chunks=len(self._passages),
-            vectors=len(self._state.vectors),
+            vectors=len(self._state.vectors[self._state.model]) if self._state.model else 0,
             bytes_on_disk=0,
             model=self._state.model,
+            successor=self._succession(),
         )
+
+    def _succession(self) -> Succession | None:
+        state = self._state
+        if state.successor is None:
+            return None
+        return Succession(state.successor, len(state.vectors[state.successor]), len(state.waiting(state.successor)))
 
     def _collection_stats(self, collection: Collection) -> CollectionStats:
         name = collection.name
@@ -196,7 +230,7 @@ class MemorySnapshot:
             collection=collection,
             documents=len(self.documents(name)),
             chunks=len(passages),
-            unembedded=len({passage.info.id for passage in passages if self._vector(passage) is None}),
+            unembedded=len({each.info.id for each in passages if self._key(each) not in self._state.newest}),
             failed=states.count("failed"),
             skipped=states.count("skipped"),
         )
@@ -214,9 +248,9 @@ class MemorySnapshot:
             and (keeps is None or keeps(passage.info, passage.chunk, passage.ordinal))
         ]
 
-    def _vector(self, passage: Passage) -> tuple[float, ...] | None:
+    def _key(self, passage: Passage) -> bytes:
         content = self._state.contents[self._state.documents[passage.info.id].content]
-        return self._state.vectors.get(chunk_key(content, passage.chunk))
+        return chunk_key(content, passage.chunk)
 
     @cached_property
     def _bm25(self) -> Bm25:

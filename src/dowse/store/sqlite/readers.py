@@ -11,8 +11,9 @@ from dowse.errors import StoreError
 from dowse.store.sqlite import care
 from dowse.store.sqlite.database import Momentary, connect_reader, in_our_words, sqlite_in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
+from dowse.store.sqlite.models import held
 from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
-from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
+from dowse.store.sqlite.vector_files import OpenVectors
 from dowse.store.sqlite.writing import read_meta
 
 _LOAD_ATTEMPTS = 50
@@ -120,15 +121,14 @@ class Readers:
         return view, []
 
     def _load_vectors(self, connection: sqlite3.Connection) -> tuple[OpenVectors | None, list[str]]:
-        model = connection.execute("SELECT generation, dims, rows FROM models").fetchone()
+        model = next(iter(held(connection)), None)
         if model is None:
             return None, []
-        generation, dims, rows = model
-        vectors = VectorFiles(self._directory, generation, dims).open()
-        missing = rows - vectors.rows()
+        vectors = model.files(self._directory).open()
+        missing = model.rows - vectors.rows()
         if missing <= 0:
             return vectors, []
-        return vectors, [f"The vector files lack {missing} of {rows} rows, so meaning misses these. {_REMEDY}"]
+        return vectors, [f"The vector files lack {missing} of {model.rows} rows, so meaning misses these. {_REMEDY}"]
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 from dowse.ports import NONE, Alternatives
-from dowse.store.sqlite import rows
+from dowse.store.sqlite import rows, whole
 from dowse.store.sqlite.lexical import LexicalError
 from dowse.store.sqlite.passages import Passages
 from dowse.types import (
@@ -18,6 +18,7 @@ from dowse.types import (
     Context,
     Document,
     DocumentInfo,
+    Draft,
     Filter,
     LedgerEntry,
     ModelIdentity,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
 _MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
 _AFTER_HEX = "g"
+_COUNT_VECTORS = "SELECT count(*) FROM vectors WHERE model = (SELECT min(id) FROM models)"
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -179,9 +181,23 @@ class SqliteSnapshot:
 
     def model(self) -> ModelIdentity | None:
         """See `ports.Snapshot.model`."""
-        query = "SELECT identity FROM models WHERE rows > 0"
+        query = "SELECT identity FROM models WHERE rows > 0 AND id = (SELECT min(id) FROM models)"
         found: tuple[ModelIdentity, ...] = self._remembered(query, lambda row: rows.identity_from(row[0]))
         return found[0] if found else None
+
+    def successor(self) -> ModelIdentity | None:
+        """See `ports.Snapshot.successor`."""
+        query = "SELECT identity FROM models WHERE id > (SELECT min(id) FROM models)"
+        found: tuple[ModelIdentity, ...] = self._remembered(query, lambda row: rows.identity_from(row[0]))
+        return found[0] if found else None
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> "dict[bytes, Vector]":
+        """See `ports.Snapshot.vectors`."""
+        return whole.vectors(self._connection, keys) if model == self.model() else {}
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """See `ports.Snapshot.drafts`."""
+        return whole.drafts(self._connection, collection)
 
     # Documents
 
@@ -302,9 +318,10 @@ class SqliteSnapshot:
             tuple(collections),
             documents=sum(each.documents for each in collections),
             chunks=sum(each.chunks for each in collections),
-            vectors=self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0],
+            vectors=self._connection.execute(_COUNT_VECTORS).fetchone()[0],
             bytes_on_disk=bytes_below(self._directory),
             model=self.model(),
+            successor=whole.succession(self._connection),
         )
 
     # Parts
@@ -359,7 +376,8 @@ class SqliteSnapshot:
 
     def _model(self, model: ModelIdentity) -> "tuple[int, VectorRows] | None":
         row = self._connection.execute(
-            "SELECT id, rows FROM models WHERE identity = ?", (rows.identity_to(model),)
+            "SELECT id, rows FROM models WHERE identity = ? AND id = (SELECT min(id) FROM models)",
+            (rows.identity_to(model),),
         ).fetchone()
         if row is None or self._derived.vectors is None:
             return None

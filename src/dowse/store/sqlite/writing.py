@@ -8,7 +8,6 @@ A crash after 2 leaves entries that SQLite never heard of; the next writer remov
 that died in 3 leave tantivy with a later commit: until then SQLite's word keeps them out of answers.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from dowse.store.sqlite.lexical import Entry, LexicalIndex
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import lexical_rows
 from dowse.text.lines import count_lines
-from dowse.text.passage import embedding_text
+from dowse.text.passage import embedding_text, vector_key
 from dowse.types import (
     Chunk,
     Content,
@@ -194,7 +193,8 @@ class Writing:
         return int(identifier or 0)
 
     def _has_vector(self, key: bytes) -> bool:
-        return self._row("SELECT 1 FROM vectors WHERE key = ? AND model = (SELECT id FROM models)", key) is not None
+        query = "SELECT 1 FROM vectors WHERE key = ? AND model = (SELECT max(id) FROM models)"
+        return self._row(query, key) is not None
 
     def _bury(self, version: int, content: int) -> None:
         self.connection.execute("INSERT INTO tombstones VALUES (?)", (version,))
@@ -256,7 +256,7 @@ def _chunk_rows(content: Content) -> Iterator[tuple[Any, ...]]:
             chunk.level,
             chunk.page,
             rows.metadata_to(chunk.place),
-            hashlib.sha256(embedded.encode()).digest()[:16],
+            vector_key(embedded),
             len(embedded),
         )
 

@@ -22,6 +22,10 @@ COMMANDS = {
     "status": "care:status",
     "doctor": "care:doctor",
     "cleanup": "care:cleanup",
+    "backup": "transfer:backup",
+    "restore": "transfer:restore",
+    "export": "transfer:export",
+    "import": "transfer:import_",
     "config": "settings:config",
     "completion": "settings:completion",
 }

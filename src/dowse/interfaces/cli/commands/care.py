@@ -49,6 +49,12 @@ def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry], wat
         f"Collections: {len(stats.collections)}",
     ]
     lines += [f"  {line}" for line in collection_lines(stats.collections).splitlines()]
+    if stats.successor is not None:
+        coming = stats.successor
+        lines.append(
+            f"Next model:  {coming.model.name} ({coming.model.precision}): {coming.vectors:,} vectors, "
+            f"{coming.waiting:,} to go; until then the present one answers"
+        )
     if missing or (stats.chunks and not stats.vectors):
         lines.append(f"{terminal.counted(missing, 'document')} to embed: {session.program} embed")
     failed = sum(entry.state == "failed" for entry in ledger)
