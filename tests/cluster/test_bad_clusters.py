@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -82,16 +83,12 @@ def test_a_node_that_hangs_costs_time_but_no_answer(cluster_store: OpenSearchSto
     node.pause()
     try:
         started = time.monotonic()
-        impatient = OpenSearchStore(replace(cluster_store.address, timeout=2.0))
-        try:
-            answers = len(search_words(impatient, "alpha", k=100))
-        except StoreUnavailableError:
-            answers = 30  # refused, in words: not a part
-        assert answers == 30
-        assert time.monotonic() - started < 60
-        impatient.close()
-    except StoreUnavailableError as error:
-        assert error.hint  # opening was refused, in words
+        answers = set()
+        while 30 not in answers and time.monotonic() - started < 120:
+            with suppress(StoreUnavailableError):  # refused, in words: until the others have given the node up
+                impatient = OpenSearchStore(replace(cluster_store.address, timeout=2.0))
+                answers.add(len(search_words(impatient, "alpha", k=100)))
+        assert answers == {30}
     finally:
         node.go_on()
     Cluster.from_description(os.environ[NODES]).wait()

@@ -365,6 +365,19 @@ class Engine:
 
         return import_collection(self._store, Path(file), self._parts.known_identity(), name=name, root=root)
 
+    def migrate(self, to: str | Path, *, on_event: OnEvent | None = None) -> TransferReport:
+        """Copy everything into another index, by name, path or the address of a cluster; go on where it stopped."""
+        from dowse.store.portable.moving import move
+
+        settings = replace(self.config, index=str(to.resolve()) if isinstance(to, Path) else to)
+        if settings.where == self.config.where:
+            raise UsageError("The index cannot move into itself.", hint="Name another one.")
+        target = _open_store(settings, create=True)
+        try:
+            return move(self._store, target, on_event=on_event)
+        finally:
+            target.close()
+
     def doctor(
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> list[Finding]:

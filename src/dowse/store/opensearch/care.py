@@ -11,7 +11,7 @@ from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.filtering import Dsl
 from dowse.store.opensearch.layout import Indexes
 from dowse.store.opensearch.planning import read_records
-from dowse.store.opensearch.rows import Record, original_id, vector_id
+from dowse.store.opensearch.rows import Record, original_id
 from dowse.store.opensearch.views import View, of_kind
 from dowse.store.opensearch.writing import Documents
 from dowse.types import Finding, now_ms
@@ -61,8 +61,8 @@ class Care:
             kept = set(view.contents.values(of_kind("content", {"terms": {"hash": sorted(hashes)}}), "hash"))
             gone += [Write("delete", self._indexes.contents, original_id(each)) for each in hashes - kept]
         left = 0
-        for batch in _batches(view.contents.scan(of_kind("vector"), ["key"], ["key"])):
-            keys = [hit["_source"]["key"] for hit in batch]
+        for batch in _batches(view.contents.scan(of_kind("vector"), ["key", "model"], ["key", "model"])):
+            keys = sorted({hit["_source"]["key"] for hit in batch})
             named = {key: {"term": {"keys": key}} for key in keys}
             body = {
                 "query": of_kind("content", {"terms": {"keys": keys}}),
@@ -70,9 +70,12 @@ class Care:
                 "aggs": {"of": {"filters": {"filters": named}}},
             }
             buckets = view.contents.search(body)["aggregations"]["of"]["buckets"]
-            unused = [key for key in keys if not buckets[key]["doc_count"]]
-            gone += [Write("delete", self._indexes.contents, vector_id(key)) for key in unused]
-            left += len(keys) - len(unused)
+            unused = {key for key in keys if not buckets[key]["doc_count"]}
+            gone += [
+                Write("delete", self._indexes.contents, hit["_id"]) for hit in batch if hit["_source"]["key"] in unused
+            ]
+            answering = view.catalog.tag_of(view.catalog.model)
+            left += sum(hit["_source"]["key"] not in unused and hit["_source"]["model"] == answering for hit in batch)
         self._connection.write(gone)
         if view.catalog.model is not None and not left:
             self._counters.change(lambda catalog: replace(catalog, model=None))

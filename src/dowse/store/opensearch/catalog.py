@@ -30,6 +30,28 @@ class Catalog:
     contexts: Mapping[tuple[str | None, str], str] = field(default_factory=dict)
     """Texts by the id of a collection, or None, and prefix."""
     model: ModelIdentity | None = None
+    """Whose vectors answer; None while there are none."""
+    successor: ModelIdentity | None = None
+    """The model that is to take its place."""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """The names that `model` and `successor` have in the indexes.
+
+    They are made anew whenever a model comes, so that one that was forgotten leaves nothing to be mistaken.
+    """
+    touched: int = 0
+    """When the successor got its last vector."""
+
+    def tag_of(self, model: ModelIdentity | None) -> str:
+        """The name of a model in the indexes; empty for one that the store does not hold."""
+        for role, held in (("model", self.model), ("successor", self.successor)):
+            if model is not None and held == model:
+                return self.tags[role]
+        return ""
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The names of the models that are there, the one that answers first."""
+        return tuple(filter(None, (self.tag_of(self.model), self.tag_of(self.successor))))
 
     @property
     def names(self) -> dict[str, str]:
@@ -71,7 +93,10 @@ class Catalog:
         return cls(
             {each["id"]: _collection(each) for each in kept["collections"]},
             {(id_, prefix): text for id_, prefix, text in kept["contexts"]},
-            ModelIdentity(**kept["model"]) if kept["model"] else None,
+            _identity(kept["model"]),
+            _identity(kept["successor"]),
+            kept["tags"],
+            kept["touched"],
         )
 
     def kept(self) -> dict[str, Any]:
@@ -80,7 +105,14 @@ class Catalog:
             "collections": [{"id": id_, **asdict(each)} for id_, each in self.collections.items()],
             "contexts": [[id_, prefix, text] for (id_, prefix), text in self.contexts.items()],
             "model": asdict(self.model) if self.model else None,
+            "successor": asdict(self.successor) if self.successor else None,
+            "tags": dict(self.tags),
+            "touched": self.touched,
         }
+
+
+def _identity(kept: Mapping[str, Any] | None) -> ModelIdentity | None:
+    return ModelIdentity(**kept) if kept else None
 
 
 def _collection(kept: Mapping[str, Any]) -> Collection:

@@ -15,7 +15,7 @@ from dowse.store.opensearch.connection import Connection
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import BOOSTS, K1, B
 
-__all__ = ["LAYOUT", "Indexes", "ensure_layout", "lexical_field", "vector_mapping"]
+__all__ = ["LAYOUT", "Indexes", "ensure_layout", "lexical_field", "vector_field", "vector_mapping"]
 
 LAYOUT = 1
 """Counts up when indexes made before would be read wrongly."""
@@ -49,6 +49,11 @@ class Indexes:
 def lexical_field(field: str) -> str:
     """Where the terms of a field of `text.fields` stand."""
     return f"lex_{field}"
+
+
+def vector_field(tag: str) -> str:
+    """Where the vectors of the model of this name stand."""
+    return f"vector_{tag}"
 
 
 def ensure_layout(connection: Connection, indexes: Indexes, *, create: bool = True) -> None:
@@ -170,7 +175,7 @@ _CHUNKS: dict[str, Any] = {
     "ref": {"type": "long"},
     "key": {"type": "keyword"},
     "written": {"type": "long"},
-    "waits": {"type": "boolean"},
+    "embedded": {"type": "keyword"},
     "weight": {"type": "integer"},
     "words": {"type": "keyword", "index": False},
     "lead": {"type": "keyword", "index": False, "doc_values": False},
@@ -186,6 +191,7 @@ _CONTENTS: dict[str, Any] = {
     "released": {"type": "long"},
     "keys": {"type": "keyword", "doc_values": False},
     "key": {"type": "keyword"},
+    "model": {"type": "keyword"},
     "document": {"type": "keyword"},
     "kept": _KEPT,
 }

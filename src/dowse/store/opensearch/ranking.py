@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.ports import Alternatives
 from dowse.store.opensearch.filtering import EVERYTHING, Dsl, any_of, query_of
-from dowse.store.opensearch.layout import lexical_field
+from dowse.store.opensearch.layout import lexical_field, vector_field
 from dowse.store.opensearch.rows import unit
 from dowse.store.opensearch.views import View, of_kind
 from dowse.text.fields import BOOSTS, K1, idf
@@ -65,11 +65,11 @@ def frequencies(view: View, terms: Sequence[str]) -> dict[str, int]:
     return {term: counts["body"] for term, counts in _counts(answer, list(terms), ("body",)).items()}
 
 
-def nearest(view: View, field: str, vector: "Vector", k: int, scope: Scope) -> Ranked:
+def nearest(view: View, tag: str, vector: "Vector", k: int, scope: Scope) -> Ranked:
     """The k with the highest cosines."""
     if k <= 0:
         return Ranked((), 1.0)
-    asked, within = unit(vector), _within(view, scope)
+    asked, within, field = unit(vector), _within(view, scope), vector_field(tag)
     wanted = min(k, _MOST_NEIGHBOURS)
     width = min(_MOST_NEIGHBOURS, max(_NARROWEST, _WIDER * wanted))
 
@@ -82,19 +82,19 @@ def nearest(view: View, field: str, vector: "Vector", k: int, scope: Scope) -> R
     if len(hits) < k:
         hits = _live(
             view,
-            view.chunks.search(_compared(field, asked, within, k)),
-            lambda dead: view.chunks.search(_compared(field, asked, within, k, dead)),
+            view.chunks.search(_compared(tag, asked, within, k)),
+            lambda dead: view.chunks.search(_compared(tag, asked, within, k, dead)),
         )
     return Ranked(_sorted({ref: _cosine(score) for ref, score in hits.items()}, k), 1.0)
 
 
-def cosines(view: View, field: str, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
+def cosines(view: View, tag: str, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
     """The cosines of just these chunks."""
     if not refs:
         return {}
     among = [{"terms": {"ref": list(refs)}}]
     known = view.living([version_of(ref) for ref in refs])
-    found = _hits(view.chunks.search(_compared(field, unit(vector), among, len(refs))))
+    found = _hits(view.chunks.search(_compared(tag, unit(vector), among, len(refs))))
     return {ref: _cosine(score) for ref, score in found.items() if version_of(ref) in known}
 
 
@@ -143,13 +143,13 @@ def _without(query: Dsl, dead: Sequence[int]) -> Dsl:
 
 
 def _compared(
-    field: str, asked: Sequence[float], within: Sequence[Dsl], size: int, dead: Sequence[int] = ()
+    tag: str, asked: Sequence[float], within: Sequence[Dsl], size: int, dead: Sequence[int] = ()
 ) -> dict[str, Any]:
     """A search that compares every vector in scope."""
-    params = {"field": field, "query_value": list(asked), "space_type": "innerproduct"}
+    params = {"field": vector_field(tag), "query_value": list(asked), "space_type": "innerproduct"}
     script = {"lang": "knn", "source": "knn_score", "params": params}
     without = [{"terms": {"version": list(dead)}}] if dead else ()
-    there = of_kind("chunk", {"term": {"waits": False}}, *within, without=without)
+    there = of_kind("chunk", {"term": {"embedded": tag}}, *within, without=without)
     return _page({"script_score": {"query": there, "script": script}}, size)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from dowse.store.opensearch.facts import chunk_facts, document_facts
-from dowse.store.opensearch.layout import lexical_field
+from dowse.store.opensearch.layout import lexical_field, vector_field
 from dowse.text.fields import lexical_rows
-from dowse.text.passage import embedding_text
+from dowse.text.passage import embedding_text, vector_key
 from dowse.types import (
     Chunk,
     Content,
@@ -45,9 +45,9 @@ def original_id(content_hash: str) -> str:
     return f"original-{content_hash}"
 
 
-def vector_id(key: str) -> str:
-    """Of the vector of one text."""
-    return f"vector-{key}"
+def vector_id(tag: str, key: str) -> str:
+    """Of the vector that one model made of one text."""
+    return f"vector-{tag}-{key}"
 
 
 def ledger_id(collection: str, path: str) -> str:
@@ -63,11 +63,6 @@ def place_id(collection: str, path: str) -> str:
 def chunk_id(version: int, ordinal: int) -> str:
     """Of one passage of one version of a document."""
     return f"{version}-{ordinal}"
-
-
-def text_key(text: str) -> bytes:
-    """The key of a text to embed: the first 16 bytes of its sha256, as in every store."""
-    return sha256(text.encode()).digest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ class StoredContent:
     @cached_property
     def keys(self) -> list[str]:
         """The key of each chunk's text, in hex."""
-        return [text_key(text).hex() for text in self.texts]
+        return [vector_key(text).hex() for text in self.texts]
 
     @classmethod
     def read(cls, source: Mapping[str, Any]) -> "StoredContent":
@@ -175,14 +170,15 @@ class StoredContent:
 
 
 def chunk_sources(
-    record: Record, stored: StoredContent, vectors: Mapping[str, list[float]], field: str
+    record: Record, stored: StoredContent, vectors: Mapping[str, Mapping[str, list[float]]]
 ) -> list[dict[str, Any]]:
-    """The passages of one version of a document; those whose text has a vector come with it."""
+    """The passages of one version of a document, with the vectors that their texts have of each model."""
     content, shared = stored.content, document_facts(record.info)
     rows = lexical_rows(record.info.title, record.info.path, content.chunks)
     sources, now = [], now_ms()
     for ordinal, (chunk, row) in enumerate(zip(content.chunks, rows, strict=True)):
-        key, vector = stored.keys[ordinal], vectors.get(stored.keys[ordinal])
+        key = stored.keys[ordinal]
+        made = {tag: of_model[key] for tag, of_model in vectors.items() if key in of_model}
         sources.append(
             {
                 "kind": "chunk",
@@ -193,13 +189,13 @@ def chunk_sources(
                 "facts": [*shared, *chunk_facts(record.info, chunk, ordinal)],
                 "key": key,
                 "written": now,
-                "waits": vector is None,
+                "embedded": sorted(made),
                 "weight": len(stored.texts[ordinal]),
                 "lead": content.title or "",
                 "passage": chunk_to(chunk),
                 "words": sorted(set(row["body"])),
                 **{lexical_field(name): " ".join(terms) for name, terms in row.items()},
-                **({field: vector} if vector is not None else {}),
+                **{vector_field(tag): vector for tag, vector in made.items()},
             }
         )
     return sources
@@ -249,11 +245,11 @@ def vector_to(vector: "Vector") -> str:
     return b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
 
 
-def vector_from(kept: str) -> list[float]:
-    """The reverse, as a unit vector; one without a direction stays so."""
+def array_from(kept: str) -> "Vector":
+    """The reverse."""
     import numpy as np
 
-    return unit(np.frombuffer(b64decode(kept), dtype="<f4"))
+    return np.frombuffer(b64decode(kept), dtype="<f4")
 
 
 def unit(vector: "Vector | Sequence[float]") -> list[float]:

@@ -1,16 +1,18 @@
 """Reading: one view, asked in the words of the port."""
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from dowse.errors import StoreUnavailableError
 from dowse.ports import NONE, Alternatives
 from dowse.store.opensearch import ranking
-from dowse.store.opensearch.backlog import documents_waiting, vector_field
+from dowse.store.opensearch.backlog import count_vectors, count_waiting, documents_waiting, kept_vectors
 from dowse.store.opensearch.connection import Connection
 from dowse.store.opensearch.filtering import Dsl, any_of, asks_passages, query_of
-from dowse.store.opensearch.layout import Indexes
+from dowse.store.opensearch.layout import Indexes, lexical_field
 from dowse.store.opensearch.rows import Record, StoredContent, chunk_from, content_id, digest, ledger_from
 from dowse.store.opensearch.views import Hit, View, of_kind
 from dowse.text.lines import count_lines
@@ -20,6 +22,7 @@ from dowse.types import (
     Context,
     Document,
     DocumentInfo,
+    Draft,
     Filter,
     LedgerEntry,
     ModelIdentity,
@@ -28,6 +31,7 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
+    Succession,
     ordinal_of,
     ref_of,
     version_of,
@@ -84,12 +88,13 @@ class OpenSearchSnapshot:
         start = "".join(f"\\{each}" if each in _SPECIAL else each for each in prefix)
         counted = {
             "field": "words",
-            "include": f"{start}.*",
+            "include": f"{start}(.*)",  # without the brackets the server fails where no word is that high
             "size": limit,
             "shard_size": 10 * limit + 100,
             "order": [{"_count": "desc"}, {"_key": "asc"}],
         }
-        body = {"query": of_kind("chunk"), "size": 0, "aggs": {"words": {"terms": counted}}}
+        having = of_kind("chunk", {"prefix": {lexical_field("body"): {"value": prefix}}})
+        body = {"query": having, "size": 0, "track_total_hits": False, "aggs": {"words": {"terms": counted}}}
         return [bucket["key"] for bucket in self._view.chunks.search(body)["aggregations"]["words"]["buckets"]]
 
     def metadata_keys(self) -> frozenset[str]:
@@ -100,17 +105,43 @@ class OpenSearchSnapshot:
         """Through the graph, with the filters inside; nothing for another model than the store's."""
         if model != self.model():
             return Ranked((), 1.0)
-        return ranking.nearest(self._view, vector_field(model), vector, k, scope)
+        return ranking.nearest(self._view, self._view.catalog.tag_of(model), vector, k, scope)
 
     def cosines(self, model: ModelIdentity, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
         """Compared one by one."""
         if model != self.model():
             return {}
-        return ranking.cosines(self._view, vector_field(model), vector, refs)
+        return ranking.cosines(self._view, self._view.catalog.tag_of(model), vector, refs)
 
     def model(self) -> ModelIdentity | None:
         """The one that the catalogue names."""
         return self._view.catalog.model
+
+    def successor(self) -> ModelIdentity | None:
+        """The one that the catalogue names next."""
+        return self._view.catalog.successor
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> "dict[bytes, Vector]":
+        """Those that are kept for these texts."""
+        if model != self.model():
+            return {}
+        return kept_vectors(self._view, self._view.catalog.tag_of(model), keys)
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """Each record with its content."""
+        id_ = self._view.catalog.id_of(collection)
+        if id_ is None:
+            return
+        names, query = self._view.catalog.names, of_kind("document", {"term": {"collection": id_}})
+        for hit in self._view.chunks.scan(query, ["path", "document"], _INFO, page=100):
+            record = Record.read(hit["_source"], names)
+            info = replace(record.info, metadata=record.said)
+            yield Draft(info, record.key[1], self._content(record).content, self._original(info.content_hash))
+
+    def _original(self, content_hash: str) -> bytes | None:
+        query = of_kind("original", {"term": {"hash": content_hash}})
+        hits = self._view.contents.search({"query": query, "size": 1})["hits"]["hits"]
+        return b64decode(hits[0]["_source"]["kept"]["data"]) if hits else None
 
     # Passages and documents
 
@@ -241,7 +272,8 @@ class OpenSearchSnapshot:
     def stats(self) -> StoreStats:
         """Counted in the cluster; the size is that of all copies."""
         view = self._view
-        waiting = documents_waiting(view)
+        newest = view.catalog.held[-1:]
+        waiting = documents_waiting(view, *newest)
         each = {"terms": {"field": "collection", "size": _MOST_KEYS}}
         counting = {
             "query": of_kind("document", self._known()),
@@ -271,9 +303,19 @@ class OpenSearchSnapshot:
             tuple(collections),
             documents=sum(each.documents for each in collections),
             chunks=sum(each.chunks for each in collections),
-            vectors=view.contents.count(of_kind("vector")),
+            vectors=count_vectors(view, view.catalog.tag_of(view.catalog.model)),
             bytes_on_disk=self._bytes(),
             model=view.catalog.model,
+            successor=self._succession(),
+        )
+
+    def _succession(self) -> Succession | None:
+        catalog = self._view.catalog
+        if catalog.successor is None:
+            return None
+        tag = catalog.tag_of(catalog.successor)
+        return Succession(
+            catalog.successor, count_vectors(self._view, tag), count_waiting(self._view, catalog.successor)
         )
 
     def _bytes(self) -> int:

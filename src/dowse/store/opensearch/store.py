@@ -238,8 +238,16 @@ class OpenSearchStore:
         """Keep them, unless those of another model are there."""
         self._vectors.put(model, vectors)
 
+    def add_model(self, model: ModelIdentity) -> None:
+        """Name it in the catalogue as the one to come."""
+        self._vectors.add_model(model)
+
+    def switch_model(self, model: ModelIdentity) -> None:
+        """Name it in the catalogue as the one that answers."""
+        self._vectors.switch_model(model)
+
     def drop_vectors(self) -> None:
-        """Forget the vectors and their model."""
+        """Forget the vectors and their models."""
         self._vectors.drop()
 
     # Care
@@ -248,6 +256,7 @@ class OpenSearchStore:
         """Forget old unused contents, then what no content is left for; the cluster frees the space when it merges."""
         with self._view() as view:
             self._care.cleanup(view, older_than_ms)
+            self._vectors.give_up(now_ms() - older_than_ms)
         with self._view() as view:
             self._care.forget_unneeded(view)
         return 0

@@ -6,11 +6,11 @@ becomes visible. Whatever is interrupted leaves passages that nobody sees, for `
 """
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from dowse.store.opensearch.backlog import Vectors, vector_field
+from dowse.store.opensearch.backlog import Vectors
 from dowse.store.opensearch.catalog import Catalog, Counters
 from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.layout import Indexes
@@ -99,16 +99,15 @@ class Documents:
 
     def _write_chunks(self, catalog: Catalog, records: Sequence[Record], plan: Plan) -> None:
         keys = {key for record in records for key in plan.contents[record.key].keys}
-        vectors = self._vectors.of(catalog.model, keys)
-        field = vector_field(catalog.model) if catalog.model else ""
+        vectors = {tag: self._vectors.of(tag, keys) for tag in catalog.held}
         self._connection.write(
-            write for record in records for write in self._chunks(record, plan.contents[record.key], vectors, field)
+            write for record in records for write in self._chunks(record, plan.contents[record.key], vectors)
         )
 
     def _chunks(
-        self, record: Record, content: StoredContent, vectors: dict[str, list[float]], field: str
+        self, record: Record, content: StoredContent, vectors: Mapping[str, Mapping[str, list[float]]]
     ) -> Iterator[Write]:
-        for ordinal, source in enumerate(chunk_sources(record, content, vectors, field)):
+        for ordinal, source in enumerate(chunk_sources(record, content, vectors)):
             yield Write(
                 "index", self._indexes.chunks, chunk_id(record.version, ordinal), source, routing=source["document"]
             )

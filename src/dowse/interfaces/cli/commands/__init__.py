@@ -26,6 +26,7 @@ COMMANDS = {
     "restore": "transfer:restore",
     "export": "transfer:export",
     "import": "transfer:import_",
+    "migrate": "transfer:migrate",
     "config": "settings:config",
     "completion": "settings:completion",
 }
