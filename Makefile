@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-cluster clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable ".[code]" --group dev
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable ".[code,opensearch]" --group dev
 	@touch $@
 
 run: setup  ## index DIR (default: the project's own docs) and serve it to agents over HTTP until Ctrl-C
@@ -32,10 +32,10 @@ demo: setup  ## index DIR, answer the question ASK, say what to type next, end
 	@$(BIN)/python scripts/run.py --dir "$(DIR)" --ask "$(ASK)"
 
 test: setup  ## every test but the slow ones
-	@$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster" $(ARGS)
 
 test-slow: setup  ## the slow end: storms, large folders, thorough properties
-	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m "slow and not cluster" $(ARGS)
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/property $(ARGS)
 
 figures: setup  ## the figures of docs/concepts/reliability.md: storms, power failures, faults, sizes (an hour)
@@ -43,13 +43,16 @@ figures: setup  ## the figures of docs/concepts/reliability.md: storms, power fa
 		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py $(ARGS)
 	@$(BIN)/python scripts/reference.py
 
+test-cluster: setup  ## the same store suite on three OpenSearch nodes started here, then nodes are killed (needs a JDK and Maven)
+	@if test -n "$(DOWSE_TEST_CLUSTER)"; then $(BIN)/python -m pytest -m cluster $(ARGS); else $(BIN)/python tests/cluster/nodes.py $(BIN)/python -m pytest -m cluster $(ARGS); fi
+
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
 coverage: setup  ## tests with branch coverage
-	@$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster" --cov --cov-report=term $(ARGS)
 
 bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=folder of judged collections, TREE=files)
 	@$(BIN)/python benchmarks/quality.py "$(EVAL)" --keep .dowse/bench

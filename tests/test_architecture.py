@@ -34,6 +34,7 @@ HEAVY: dict[str, str | tuple[str, ...]] = {
     "rich": "interfaces/cli",
     "tantivy": "store/sqlite",
     "simsimd": "store/sqlite",
+    "opensearchpy": "store/opensearch",
     "sqlite3": ("store/sqlite", "inference/cache.py", "interfaces/adopt"),
     "onnxruntime": "inference",
     "onnx": "inference",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         StoreError,
         StoreFullError,
         StoreLockedError,
+        StoreUnavailableError,
         StoreVersionError,
         UsageError,
     )
@@ -97,6 +98,7 @@ __all__ = [
     "StoreFullError",
     "StoreLockedError",
     "StoreStats",
+    "StoreUnavailableError",
     "StoreVersionError",
     "Succession",
     "TransferReport",

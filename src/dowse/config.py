@@ -5,6 +5,7 @@ checking, error messages and the reference page all read it. Nothing here opens 
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -15,8 +16,9 @@ from dowse.errors import ConfigError
 __all__ = ["SETTINGS", "Config", "Setting", "describe"]
 
 _PREFIX = "DOWSE_"
-_OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG"}
-"""Ours, but not settings: the path of the file, and tracebacks for unexpected errors."""
+_CREDENTIALS = {"DOWSE_OPENSEARCH_USER", "DOWSE_OPENSEARCH_PASSWORD", "DOWSE_OPENSEARCH_TOKEN"}
+_OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG", *_CREDENTIALS}
+"""Ours, but not settings: the path of the file, tracebacks for unexpected errors, and what opens a cluster."""
 _TEST_VARIABLES = "DOWSE_TEST_"
 
 _EDITORS = ("file", "vscode", "cursor", "zed", "idea", "textmate")
@@ -111,7 +113,12 @@ def _editor(value: object) -> str:
 
 
 SETTINGS: Mapping[str, Setting] = {
-    "index": Setting(str, _index, "a name, or a path (with a slash, or starting with . or ~)", "Which index to use."),
+    "index": Setting(
+        str,
+        _index,
+        "a name, a path (with a slash, or starting with . or ~), or opensearch://HOST:PORT,HOST:PORT/PREFIX",
+        "Which index to use.",
+    ),
     "data_dir": Setting(
         str, _folder, "the path of a folder", "Where named indexes live.", "the platform's data folder"
     ),
@@ -196,8 +203,18 @@ class Config:
 
     @property
     def index_dir(self) -> Path:
-        """The folder of the index: `index` itself when it is a path, else the folder of that name."""
+        """The folder of the index: `index` itself when it is a path, else the folder of that name.
+
+        Of an index on a cluster it holds only what this machine notes for itself, such as who watches.
+        """
+        if is_cluster(self.index):
+            return self.data_dir / "clusters" / re.sub(r"[^a-z0-9]+", "-", self.index.partition("?")[0].lower())
         return Path(self.index) if is_path(self.index) else self.data_dir / "indexes" / self.index
+
+    @property
+    def where(self) -> str:
+        """Where the index is, for people."""
+        return self.index if is_cluster(self.index) else str(self.index_dir)
 
     @classmethod
     def load(cls, path: Path | None = None, env: Mapping[str, str] | None = None, **overrides: object) -> Self:
@@ -224,8 +241,15 @@ def describe() -> list[tuple[str, str, str, str, str]]:
     ]
 
 
+def is_cluster(index: str) -> bool:
+    """Whether this value of `index` is the address of a cluster."""
+    return index.startswith(("opensearch://", "opensearchs://"))
+
+
 def is_path(index: str) -> bool:
-    """Whether this value of `index` is a path rather than a name."""
+    """Whether this value of `index` is a path rather than a name or an address."""
+    if is_cluster(index):
+        return False
     separators = {os.sep, os.altsep or os.sep}
     return index.startswith((".", "~")) or any(mark in index for mark in separators) or Path(index).is_absolute()
 

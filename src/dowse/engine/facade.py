@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 from uuid import UUID
 
-from dowse.config import Config
+from dowse.config import Config, is_cluster
 from dowse.engine.parts import Parts
 from dowse.errors import NotFoundError, UsageError
 from dowse.logs import timed
@@ -388,6 +388,19 @@ class Engine:
 
         return import_collection(self._store, Path(file), self._parts.known_identity(), name=name, root=root)
 
+    def migrate(self, to: str | Path, *, on_event: OnEvent | None = None) -> TransferReport:
+        """Copy everything into another index, by name, path or the address of a cluster; go on where it stopped."""
+        from dowse.store.portable.moving import move
+
+        settings = replace(self.config, index=str(to.resolve()) if isinstance(to, Path) else to)
+        if settings.where == self.config.where:
+            raise UsageError("The index cannot move into itself.", hint="Name another one.")
+        target = _open_store(settings, create=True)
+        try:
+            return move(self._store, target, on_event=on_event)
+        finally:
+            target.close()
+
     def doctor(
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> list[Finding]:
@@ -442,8 +455,15 @@ def open_engine(
     settings = config or Config.load()
     if index is not None:
         settings = replace(settings, index=str(Path(index).resolve()) if isinstance(index, Path) else index)
-    store = SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
-    return Engine(store, settings, on_message=on_message)
+    return Engine(_open_store(settings, create=create), settings, on_message=on_message)
+
+
+def _open_store(settings: Config, *, create: bool) -> Store:
+    if is_cluster(settings.index):
+        from dowse.store.opensearch import OpenSearchStore  # few indexes are on a cluster
+
+        return OpenSearchStore(settings.index, create=create)
+    return SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
 
 
 def _check_filter(snapshot: Snapshot, filter: Filter) -> None:  # noqa: A002 - the noun

@@ -107,7 +107,6 @@ def by_word(text: str) -> list[str]:
     return list(map(_memory.__getitem__, _raw_tokens(text)))
 
 
-
 def _raw_tokens(text: str) -> list[str]:
     """What stands between white space, brackets and the like, in the order of the text."""
     cut = _RAW.findall

@@ -29,6 +29,7 @@ COMMANDS = {
     "restore": "transfer:restore",
     "export": "transfer:export",
     "import": "transfer:import_",
+    "migrate": "transfer:migrate",
     "config": "settings:config",
     "completion": "settings:completion",
 }

@@ -32,7 +32,7 @@ def status(session: Session, *, failed: bool, as_json: bool) -> None:
     if as_json:
         made = wire.status(stats, failures, version=__version__) | {"watch": wire.watched(watched)}
         if session.verbose:
-            made |= {"index": str(session.config.index_dir), "bytes": stats.bytes_on_disk}
+            made |= {"index": session.config.where, "bytes": stats.bytes_on_disk}
         terminal.emit(wire.dumps(made))
     elif failed:
         terminal.emit("\n".join(render.ledger_line(entry) for entry in failures))
@@ -44,7 +44,7 @@ def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry], wat
     missing = sum(each.unembedded for each in stats.collections)
     model = f" by {stats.model.name} ({stats.model.precision})" if stats.model else ""
     lines = [
-        f"Index:       {session.config.index_dir} ({stats.bytes_on_disk / (1 << 20):,.1f} MB)",
+        f"Index:       {session.config.where} ({stats.bytes_on_disk / (1 << 20):,.1f} MB)",
         f"Documents:   {stats.documents:,}",
         f"Passages:    {stats.chunks:,}, {stats.vectors:,} vectors{model}",
         f"Collections: {len(stats.collections)}",

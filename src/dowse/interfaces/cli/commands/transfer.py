@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dowse.interfaces import wire
-from dowse.interfaces.cli import terminal
+from dowse.interfaces.cli import progress, terminal
 from dowse.interfaces.cli.app import Command
 from dowse.interfaces.cli.options import json_option
 from dowse.interfaces.cli.session import Session
@@ -80,6 +80,23 @@ def import_(session: Session, file: Path, *, name: str, root: Path | None, as_js
     with session.engine(create=True) as engine:
         report = engine.import_collection(file, name=name, root=root)
     _show(session, report, f"Imported {report.collection}", as_json=as_json)
+
+
+@click.command(cls=Command)
+@click.option(
+    "--to", "target", required=True, metavar="INDEX", help="A name, a path, or opensearch://HOST:PORT/PREFIX."
+)
+@json_option
+@click.pass_obj
+def migrate(session: Session, target: str, *, as_json: bool) -> None:
+    """Copy the whole index into another one: onto a cluster, or back.
+
+    Documents keep their ids and nothing is embedded again. What is there already is left alone, so that an
+    interrupted move goes on; at the end both are compared. This index stays as it is.
+    """
+    with session.engine() as engine, progress.shown(session) as on_event:
+        report = engine.migrate(target, on_event=on_event)
+    _show(session, report, f"Moved to {target}", as_json=as_json)
 
 
 def _show(session: Session, report: TransferReport, what: str, *, as_json: bool) -> None:
