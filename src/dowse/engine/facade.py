@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Unpack
 from uuid import UUID
 
-from dowse.config import Config, is_cluster
-from dowse.engine.parts import Parts
+from dowse.config import Config
+from dowse.engine.caring import Caring
+from dowse.engine.wired import no_collection, open_store
 from dowse.errors import NotFoundError, UsageError
 from dowse.logs import timed
-from dowse.ports import Snapshot, Store
-from dowse.store.sqlite import SqliteStore
+from dowse.ports import Snapshot
 from dowse.types import (
     Answer,
     Collection,
@@ -29,14 +28,11 @@ from dowse.types import (
     EmbedReport,
     Event,
     Filter,
-    Finding,
     IndexReport,
     IngestReport,
     LedgerEntry,
     Passage,
     Query,
-    StoreStats,
-    TransferReport,
 )
 
 if TYPE_CHECKING:
@@ -56,13 +52,8 @@ DEFAULT_COLLECTION = "default"
 """Where ingested things go that name no collection."""
 
 
-class Engine:
+class Engine(Caring):
     """Index, search and get over one index. Made by `dowse.open()`; close it, or use it in a `with`."""
-
-    def __init__(self, store: Store, config: Config, *, on_message: Callable[[str], None] | None = None) -> None:
-        self.config = config
-        self._store = store
-        self._parts = Parts(config, on_message)
 
     # Collections and contexts
 
@@ -70,18 +61,13 @@ class Engine:
         """Every collection with its counts, by name."""
         return self.stats().collections
 
-    def known_collections(self) -> tuple[Collection, ...]:
-        """Every collection without its counts, which take a look at every document."""
-        with self._store.snapshot() as snapshot:
-            return snapshot.collections()
-
     def collection(self, name: str) -> CollectionStats:
         """One collection with its counts."""
         everything = self.collections()
         for stats in everything:
             if stats.collection.name == name:
                 return stats
-        raise _no_collection(name, [stats.collection.name for stats in everything])
+        raise no_collection(name, [stats.collection.name for stats in everything])
 
     def add_collection(
         self, root: Path | str | None, *, name: str = "", **settings: "Unpack[CollectionSettings]"
@@ -95,24 +81,24 @@ class Engine:
         """Change settings of a collection, and only those that are given; `index` does what follows from them."""
         from dowse.ingest.collections import configure_collection
 
-        return configure_collection(self._store, self._collection(name), **settings)
+        return configure_collection(self._store, self._known(name), **settings)
 
     def remove_collection(self, name: str) -> int:
         """Remove it with everything in it (the files stay); returns how many documents left the index."""
-        self._collection(name)
+        self._known(name)
         return self._store.drop_collection(name)
 
     def rename_collection(self, name: str, new_name: str) -> None:
         """Rename it; documents keep their ids."""
         from dowse.ingest.collections import check_name
 
-        self._collection(name)
+        self._known(name)
         check_name(new_name)
         self._store.rename_collection(name, new_name)
 
     def include_collection(self, name: str, *, included: bool) -> None:
         """Say whether searches that name no collection look into this one."""
-        self._store.put_collection(replace(self._collection(name), included=included))
+        self._store.put_collection(replace(self._known(name), included=included))
 
     def contexts(self) -> tuple[Context, ...]:
         """Every context, general ones first."""
@@ -124,7 +110,7 @@ class Engine:
         if not text.strip():
             raise UsageError("A context needs a text.", hint='For example: dowse context add / "My notes since 2019"')
         if collection is not None:
-            self._collection(collection)
+            self._known(collection)
         context = Context(collection, prefix.strip("/"), text.strip())
         self._store.put_context(context)
         return context
@@ -153,7 +139,7 @@ class Engine:
         """
         from dowse.ingest.pipeline import index_collection
 
-        collection = self._collection(name)
+        collection = self._known(name)
         settings = self._parts.index_settings(collection)
         return index_collection(self._store, collection, settings, on_event=on_event, prune=prune, retry=retry, web=web)
 
@@ -161,7 +147,7 @@ class Engine:
         """The same for some paths below the collection's folder, and what is below them."""
         from dowse.ingest.partial import index_paths
 
-        collection = self._collection(name)
+        collection = self._known(name)
         return index_paths(self._store, collection, self._parts.index_settings(collection), paths, on_event=on_event)
 
     def ingest(
@@ -175,7 +161,7 @@ class Engine:
         from dowse.ingest.given import ingest_given, understood
 
         understood_given, all_said = understood(given, said)
-        known = self._collection(collection, make=True)
+        known = self._known_or_new(collection)
         settings = self._parts.index_settings(known)
         return ingest_given(self._store, known, settings, understood_given, all_said, on_event=on_event)
 
@@ -211,7 +197,7 @@ class Engine:
         from dowse.ingest.watch.watcher import Watcher
 
         for name in names:
-            self._collection(name)
+            self._known(name)
         return Watcher(
             self._store,
             self.config.index_dir,
@@ -256,7 +242,7 @@ class Engine:
         known = {collection.name for collection in snapshot.collections()}
         for name in asked.collections:
             if name not in known:
-                raise _no_collection(name, known)
+                raise no_collection(name, known)
         if asked.filter is not None:
             _check_filter(snapshot, asked.filter)
         from dowse.search.pipeline import answer
@@ -300,7 +286,7 @@ class Engine:
 
         config, asked = self.config, plan or Plan()
         for name in asked.collections:
-            self._collection(name)
+            self._known(name)
         settings = {"dowse": __version__, "passage tokens": str(config.chunk_tokens)}
         settings |= {"reranker": config.reranker} if asked.rerank else {}
         settings |= {"expander": config.expander} if asked.expand else {}
@@ -335,7 +321,7 @@ class Engine:
     ) -> list[DocumentInfo]:
         """The documents of a collection, or of all, by path; `filter` as in `Query`."""
         if name is not None:
-            self._collection(name)
+            self._known(name)
         with self._store.snapshot() as snapshot:
             if filter is not None:
                 _check_filter(snapshot, filter)
@@ -351,96 +337,8 @@ class Engine:
         with self._store.snapshot() as snapshot:
             return snapshot.ledger(name)
 
-    # Care
-
-    def stats(self) -> StoreStats:
-        """Counts and sizes."""
-        with self._store.snapshot() as snapshot:
-            return snapshot.stats()
-
-    def cleanup(self, *, days: float | None = None) -> int:
-        """Free what deleted documents left behind more than `days` ago; returns bytes freed."""
-        keep = self.config.keep_days if days is None else days
-        return self._store.cleanup(int(keep * 86_400_000))
-
-    def backup(self, file: Path | str, *, replace: bool = False) -> TransferReport:
-        """Write the whole index to one file, consistent also while others write to it."""
-        from dowse.engine.care import backup
-
-        return backup(self._store, Path(file), replace=replace)
-
-    def restore(self, file: Path | str, *, force: bool = False) -> TransferReport:
-        """Put a backup in the place of this index; `force` also where there are documents in it."""
-        from dowse.engine.care import restore
-
-        return restore(self._store, Path(file), force=force)
-
-    def export_collection(self, name: str, file: Path | str, *, replace: bool = False) -> TransferReport:
-        """Write a collection to one file with its vectors, for another index."""
-        from dowse.engine.care import export_collection
-
-        self._collection(name)
-        return export_collection(self._store, name, Path(file), replace=replace)
-
-    def import_collection(self, file: Path | str, *, name: str = "", root: Path | str | None = None) -> TransferReport:
-        """Take in what `export_collection` wrote; nothing is embedded again where the model is the same."""
-        from dowse.engine.care import import_collection
-
-        return import_collection(self._store, Path(file), self._parts.known_identity(), name=name, root=root)
-
-    def migrate(self, to: str | Path, *, on_event: OnEvent | None = None) -> TransferReport:
-        """Copy everything into another index, by name, path or the address of a cluster; go on where it stopped."""
-        from dowse.store.portable.moving import move
-
-        settings = replace(self.config, index=str(to.resolve()) if isinstance(to, Path) else to)
-        if settings.where == self.config.where:
-            raise UsageError("The index cannot move into itself.", hint="Name another one.")
-        target = _open_store(settings, create=True)
-        try:
-            return move(self._store, target, on_event=on_event)
-        finally:
-            target.close()
-
-    def doctor(
-        self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> list[Finding]:
-        """Examine the index; `repair` first rebuilds everything that is derived."""
-        from dowse.engine.doctor import examine
-
-        if repair:
-            self._store.rebuild(progress)
-        return examine(self._store, self.config, self._parts, deep=deep)
-
-    def bundle(self, file: Path | str, *, replace: bool = False) -> int:
-        """Write what helps to find a problem to a file, without names and texts; returns its size."""
-        from dowse.engine.bundle import write_bundle
-
-        return write_bundle(self._store, self.config, self.doctor(), Path(file), replace=replace)
-
-    @property
-    def bundle_contents(self) -> tuple[str, ...]:
-        """What is in such a file, in words."""
-        from dowse.engine.bundle import CONTENTS
-
-        return CONTENTS
-
-    def close(self) -> None:
-        """Stop workers and release files."""
-        self._parts.close()
-        self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _collection(self, name: str, *, make: bool = False) -> Collection:
+    def _known_or_new(self, name: str) -> Collection:
         known = {collection.name: collection for collection in self.known_collections()}
-        if name not in known and not make:
-            raise _no_collection(name, known)
         return known.get(name) or self.add_collection(None, name=name)
 
 
@@ -455,24 +353,10 @@ def open_engine(
     settings = config or Config.load()
     if index is not None:
         settings = replace(settings, index=str(Path(index).resolve()) if isinstance(index, Path) else index)
-    return Engine(_open_store(settings, create=create), settings, on_message=on_message)
-
-
-def _open_store(settings: Config, *, create: bool) -> Store:
-    if is_cluster(settings.index):
-        from dowse.store.opensearch import OpenSearchStore  # few indexes are on a cluster
-
-        return OpenSearchStore(settings.index, create=create)
-    return SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
+    return Engine(open_store(settings, create=create), settings, on_message=on_message)
 
 
 def _check_filter(snapshot: Snapshot, filter: Filter) -> None:  # noqa: A002 - the noun
     from dowse.filters import check  # most searches have none
 
     check(filter, snapshot.metadata_keys())
-
-
-def _no_collection(name: str, known: Iterable[str]) -> NotFoundError:
-    from dowse.ingest.collections import no_collection
-
-    return no_collection(name, known)
