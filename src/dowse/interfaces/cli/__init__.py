@@ -32,6 +32,7 @@ _PROGRAMS = ("dowse", "qmd")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     terminal.prepare_streams()
+    terminal.use_log_format("text")  # until this command line says otherwise
     try:
         code = _run(_program_name(), list(sys.argv[1:] if argv is None else argv))
         terminal.flush()
