@@ -132,7 +132,6 @@ def test_the_bundle_has_no_texts_names_or_paths_and_says_what_it_has(place, caps
         str(place),
         place.name,
         str(Path.home()),
-        os.environ.get("USER") or TELLING,
     ):
         assert word not in everything, word
     assert all(line.removeprefix("- ") in said for line in readme.splitlines()[1:])

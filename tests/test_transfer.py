@@ -361,6 +361,7 @@ BAD_EXPORTS = {
     "no id": documents_changed(id="abc"),
     "nested metadata": documents_changed(metadata={"a": {"b": "c"}}),
     "huge number": documents_changed(size=1 << 70),
+    "no pattern": lambda m: m.update({"manifest.json": m["manifest.json"].replace(b'"**/*"', b"5")}),
     "negative time": documents_changed(updated_at=-1),
     "half a character": documents_changed(title="\ud800"),
     "no content": documents_changed(content=None),

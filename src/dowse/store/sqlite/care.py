@@ -70,9 +70,10 @@ def _catch_up(connection: sqlite3.Connection, index: LexicalIndex, there: int, n
 
 def rebuild(connection: sqlite3.Connection, directory: Path, progress: Progress | None) -> None:
     """Make everything anew that is derived: SQLite's own indexes where they are damaged, words, vectors."""
-    if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
-        connection.execute("REINDEX")
     verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        connection.execute("REINDEX")
+        verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise StoreCorruptError(f"The database in {directory} is damaged: {verdict}.", hint=ONLY_A_BACKUP)
     rebuild_lexical(connection, directory, progress)
