@@ -264,7 +264,15 @@ class Store(Protocol):
         ...
 
     def drop_vectors(self) -> None:
-        """Forget every vector, so that they can be made anew."""
+        """Forget every vector, and every lease, so that they can be made anew."""
+        ...
+
+    def lease(self, names: Sequence[str], owner: str, seconds: float) -> frozenset[str]:
+        """Those of these names that no other owner holds now; they are this one's for so long.
+
+        With names for parts of some work, any number of processes can share it, and what one left undone is
+        taken over when its time has passed. A store that only one machine writes to may give everything to all.
+        """
         ...
 
     def cleanup(self, older_than_ms: int) -> int:

@@ -21,6 +21,7 @@ from contract.builders import (
     put_texts,
     terms,
 )
+from contract.emptied import settled
 from dowse.errors import DowseError
 from dowse.ports import Snapshot, Store
 from dowse.store.memory import MemoryStore
@@ -166,7 +167,7 @@ def test_a_snapshot_shows_the_moment_it_was_opened_even_when_first_read_later(
     twin = MemoryStore()
     add_collections(twin, "notes", "work")
     fill(store, twin)
-    store.rebuild()  # so that nothing that was written over still counts in the statistics
+    settled(store)
     with store.snapshot() as view, twin.snapshot() as expected:
         change(store)
         assert facts(view) == facts(expected)

@@ -470,3 +470,16 @@ def test_the_vectors_of_keys_are_those_that_were_put(store: Store) -> None:
         assert view.vectors(OTHER_MODEL, [key for key, _ in waiting]) == {}
     ((key, vector),) = found.items()
     assert vector.tolist() == bag_of_words(dict(waiting)[key]).tolist()
+
+
+def test_what_is_leased_is_given_to_nobody_else_until_its_time_has_passed(empty_store: Store) -> None:
+    everything = frozenset({"a", "b", "c"})
+    assert empty_store.lease(["a", "b"], "one", 60) == {"a", "b"}
+    assert empty_store.lease(["a", "b"], "one", 60) == {"a", "b"}
+    others = empty_store.lease(["a", "b", "c"], "two", 60)
+    assert others in ({"c"}, everything)  # a store of one machine may give everything to all
+    assert empty_store.lease(["a"], "one", 0) == {"a"}
+    assert empty_store.lease(["a"], "two", 60) == {"a"}
+    empty_store.drop_vectors()
+    assert empty_store.lease(["a", "b", "c"], "three", 60) == everything
+    assert empty_store.lease([], "three", 60) == frozenset()

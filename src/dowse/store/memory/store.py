@@ -1,5 +1,6 @@
 """Writing: every write changes a copy of the state and then puts it in the place of the old one."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -34,6 +35,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._latest: State | None = State()
+        self._leases: dict[str, tuple[str, float]] = {}
 
     @property
     def _state(self) -> State:
@@ -218,6 +220,15 @@ class MemoryStore:
         """Forget the vectors and their models."""
         with self._changes() as state:
             state.vectors.clear()
+        self._leases.clear()
+
+    def lease(self, names: Sequence[str], owner: str, seconds: float) -> frozenset[str]:
+        """Note who holds what until when."""
+        now = time.monotonic()
+        held = {name: lease for name, lease in self._leases.items() if lease[1] > now}
+        granted = frozenset(name for name in names if held.get(name, (owner, 0))[0] == owner)
+        self._leases = held | dict.fromkeys(granted, (owner, now + seconds))
+        return granted
 
     def cleanup(self, older_than_ms: int) -> int:
         """Forget old unused contents, then the vectors that no content is left for; nothing is on disk."""

@@ -200,6 +200,7 @@ class Vectors:
         """Forget all of them; the passages wait again."""
         self._counters.change(lambda catalog: replace(catalog, model=None, successor=None, tags={}))
         self._forget_others()
+        self.delete(of_kind("lease"))  # they were for vectors that are gone
 
     def _forget_others(self) -> None:
         """Delete the vectors of models that the catalogue no longer names."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dowse.errors import NotFoundError, StoreUnavailableError, StoreVersionError
+from dowse.errors import NotFoundError, StoreError, StoreUnavailableError, StoreVersionError
 from dowse.store.opensearch.address import Address
 from dowse.store.opensearch.connection import Connection
 from dowse.text.analyse import ANALYSER
@@ -94,10 +94,10 @@ def vector_mapping(field: str, dims: int) -> dict[str, Any]:
 
 def _make(connection: Connection, name: str, body: Mapping[str, Any], params: Mapping[str, Any]) -> None:
     try:
-        answer = connection.request("PUT", f"/{name}", body, params)
-    except StoreVersionError as error:
+        answer = connection.request("PUT", f"/{name}", body, params, timeout=6 * connection.address.timeout)
+    except StoreError as error:
         if "resource_already_exists" in str(error):
-            return  # another process was faster
+            return  # another process was faster, or this one before it asked again
         raise
     if not answer["shards_acknowledged"]:
         raise StoreUnavailableError(
@@ -189,6 +189,7 @@ _CONTENTS: dict[str, Any] = {
     "state": {"type": "keyword"},
     "stamp": {"type": "long"},
     "released": {"type": "long"},
+    "until": {"type": "long"},
     "keys": {"type": "keyword", "doc_values": False},
     "key": {"type": "keyword"},
     "model": {"type": "keyword"},

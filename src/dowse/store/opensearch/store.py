@@ -14,6 +14,7 @@ from dowse.store.opensearch.care import Care
 from dowse.store.opensearch.catalog import Catalog, Counters
 from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.layout import Indexes, ensure_layout
+from dowse.store.opensearch.leases import Leases
 from dowse.store.opensearch.rows import content_id, ledger_from, ledger_id, ledger_to, original_id, place_id
 from dowse.store.opensearch.snapshot import OpenSearchSnapshot
 from dowse.store.opensearch.views import View, Views, of_kind
@@ -47,6 +48,7 @@ class OpenSearchStore:
         self._views = Views(self._connection, self._indexes, self._counters)
         self._vectors = Vectors(self._connection, self._indexes, self._counters)
         self._documents = Documents(self._connection, self._indexes, self._counters, self._vectors)
+        self._leases = Leases(self._connection, self._indexes)
         self._care = Care(self._connection, self._indexes, self._counters, self._vectors, self._documents)
         ensure_layout(self._connection, self._indexes, create=create)
         self._counters.begin()
@@ -249,6 +251,10 @@ class OpenSearchStore:
     def drop_vectors(self) -> None:
         """Forget the vectors and their models."""
         self._vectors.drop()
+
+    def lease(self, names: Sequence[str], owner: str, seconds: float) -> frozenset[str]:
+        """Notes with a time, which whoever is first writes."""
+        return self._leases.take(names, owner, seconds)
 
     # Care
 
