@@ -52,10 +52,11 @@ def sync_folder(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a folder for its owner alone, with the folders above it, and make their names durable."""
-    made = []
-    while not folder.exists():
-        made.append(folder)
-        folder = folder.parent
-    for each in reversed(made):
+    missing, place = [], folder
+    while not place.exists():
+        missing.append(place)
+        place = place.parent
+    for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
         sync_folder(each.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)  # which refuses a file in its place

@@ -24,7 +24,12 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 def examine(store: Store, config: Config, parts: Parts, *, deep: bool) -> list[Finding]:
     """Every check: the store's own, the place it lies in, the models, and who is at work."""
     findings = [*store.check(deep=deep), *parts.check()]
-    findings += [_versions(), _settings(config), _permissions(config.index_dir), _watcher(config.index_dir)]
+    findings += [_versions(), _settings(config)]
+    try:
+        findings += [_permissions(config.index_dir), _watcher(config.index_dir)]
+    except OSError as error:
+        message = f"The place of the index cannot be looked at: {error.strerror}."
+        return [*findings, Finding("permissions", ok=False, message=message, hint="Choose another with --index.")]
     try:
         with store.snapshot() as snapshot:
             stats, collections = snapshot.stats(), snapshot.collections()
