@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-cluster clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-cluster test-deploy clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,10 @@ figures: setup  ## the figures of docs/concepts/reliability.md: storms, power fa
 
 test-cluster: setup  ## the same store suite on three OpenSearch nodes started here, then nodes are killed (needs a JDK and Maven)
 	@if test -n "$(DOWSE_TEST_CLUSTER)"; then $(BIN)/python -m pytest -m cluster $(ARGS); else $(BIN)/python tests/cluster/nodes.py $(BIN)/python -m pytest -m cluster $(ARGS); fi
+
+test-deploy: setup  ## the files of deploy/ against the schemas of Kubernetes (a package of 22 MB)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group deploy
+	@$(BIN)/python -m pytest tests/test_deploy.py $(ARGS)
 
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .

@@ -112,7 +112,6 @@ def measure_quality(address: Address, options: argparse.Namespace) -> Figures:
             embedded.migrate(url)
             figures = {"chunks": float(chunks), "moved, chunks/s": chunks / (time.monotonic() - started)}
             with dowse.open(config=replace(config, index=url)) as there:
-                there.doctor(repair=True)  # merged, as after a while of use
                 figures |= compare(embedded, there, options, names)
                 figures["bytes per chunk, one copy"] = there.stats().bytes_on_disk / chunks / (1 + address.replicas)
                 figures["embedded, bytes per chunk"] = embedded.stats().bytes_on_disk / chunks

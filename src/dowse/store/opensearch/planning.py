@@ -11,7 +11,7 @@ from dowse.errors import StoreError
 from dowse.store.opensearch.catalog import Catalog
 from dowse.store.opensearch.connection import Connection
 from dowse.store.opensearch.layout import Indexes
-from dowse.store.opensearch.rows import ContentKey, Record, StoredContent, content_id, place_id
+from dowse.store.opensearch.rows import ContentKey, Record, StoredContent, content_id, ledger_id, place_id
 from dowse.types import Draft, MetadataValue, now_ms
 
 __all__ = ["Place", "Plan", "plan_put", "read_records"]
@@ -38,6 +38,8 @@ class Plan:
     originals: dict[str, bytes] = field(default_factory=dict)
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)
     """The version of each document's record; also of those that a dropped collection left behind."""
+    entries: list[str] = field(default_factory=list)
+    """The ids of the ledger's entries at these places."""
     placed: set[Place] = field(default_factory=set)
     """Every place that some draft named."""
 
@@ -59,8 +61,12 @@ def plan_put(connection: Connection, indexes: Indexes, catalog: Catalog, drafts:
     """
     places = [(catalog.required(draft.info.collection), draft.info.path) for draft in drafts]
     plan = Plan(placed=set(places))
-    found = connection.get_many([(indexes.contents, place_id(*place), "") for place in dict.fromkeys(places)])
-    for id_, note in found.items():
+    ledger = {ledger_id(*place) for place in places}
+    ids = [*(place_id(*place) for place in places), *ledger]
+    found = connection.get_many([(indexes.contents, id_, "") for id_ in dict.fromkeys(ids)], ["document"])
+    plan.entries = sorted(ledger & found.keys())
+    for id_ in found.keys() - ledger:
+        note = found[id_]
         plan.notes[id_] = (note["_seq_no"], note["_primary_term"])
         plan.noted[id_] = note["_source"]["document"]
     ids = [*(draft.info.id.hex for draft in drafts), *plan.noted.values()]

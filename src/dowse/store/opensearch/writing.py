@@ -125,7 +125,7 @@ class Documents:
         kept = {(record.collection, record.info.path) for record in plan.after.values()}
         left = {(record.collection, record.info.path) for record in old} - kept
         writes = [*self._without_chunks(old), *self._released(old), *self._without_notes(left)]
-        writes += [Write("delete", self._indexes.contents, ledger_id(*place)) for place in plan.placed]
+        writes += [Write("delete", self._indexes.contents, entry) for entry in plan.entries]
         self._connection.write(writes)
 
     def _remove(self, records: Sequence[Record]) -> None:

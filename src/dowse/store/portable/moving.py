@@ -7,11 +7,15 @@ source; whoever moves decides when to use the other one.
 from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from dowse.errors import ConflictError, StoreError
 from dowse.ports import Snapshot, Store
 from dowse.store.portable.parts import Head, Part, head_of, parts_of
 from dowse.types import Draft, Event, Known, TransferReport
+
+if TYPE_CHECKING:
+    from dowse.ports import Vector
 
 __all__ = ["move"]
 
@@ -68,17 +72,17 @@ def _begin(view: Snapshot, target: Store, head: Head) -> dict[str, Known]:
 
 def _take(target: Store, head: Head, part: Part, known: dict[str, Known]) -> int:
     """Put what is not there yet; returns how many vectors came along."""
+    wanted: list[tuple[bytes, Vector]] = []
+    if head.model is not None and part.vectors:
+        with target.snapshot() as view:
+            have = view.vectors(head.model, list(part.vectors))
+        wanted = [(key, vector) for key, vector in part.vectors.items() if key not in have]
+        if wanted:
+            # First, so that a store which keeps them beside the passages writes these once.
+            target.put_vectors(head.model, wanted)
     missing = [draft for draft in part.drafts if not _is_there(draft, known.get(draft.info.path))]
     if missing:
-        # The documents that moved here since an interrupted move are put by id, wherever they stood then.
         target.put(missing)
-    if head.model is None or not part.vectors:
-        return 0
-    with target.snapshot() as view:
-        have = view.vectors(head.model, list(part.vectors))
-    wanted = [(key, vector) for key, vector in part.vectors.items() if key not in have]
-    if wanted:
-        target.put_vectors(head.model, wanted)
     return len(wanted)
 
 
