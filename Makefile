@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs dist clean
+.PHONY: help setup run demo test test-slow test-clients lint coverage bench docs dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,11 +31,14 @@ run: setup  ## index DIR (default: the project's own docs), answer an example qu
 demo: run  ## the same: one question, then it ends
 
 test: setup  ## every test but the slow ones
-	@$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not clients" $(ARGS)
 
 test-slow: setup  ## the slow end: storms, large folders, thorough properties
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m slow $(ARGS)
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/property $(ARGS)
+
+test-clients: setup  ## other people's MCP clients, from npm, talk to Dowse; skipped where npm is out of reach
+	@$(BIN)/python scripts/clients.py $(ARGS)
 
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .
@@ -43,7 +46,7 @@ lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/mypy
 
 coverage: setup  ## tests with branch coverage
-	@$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not clients" --cov --cov-report=term $(ARGS)
 
 bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=folder of judged collections, TREE=files)
 	@$(BIN)/python benchmarks/quality.py "$(EVAL)" --keep .dowse/bench

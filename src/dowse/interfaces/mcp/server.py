@@ -214,8 +214,9 @@ class _Handlers:
         missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"Missing argument: {missing[0]}")
-        content = {"type": "text", "text": prompt.render(given)}
-        messages = [{"role": "user", "content": content}]
+        said = prompt.render(given)
+        contents = [{"type": "text", "text": said}] if isinstance(said, str) else said
+        messages = [{"role": "user", "content": content} for content in contents]
         return _complete(context, {"description": prompt.description, "messages": messages})
 
     async def _in_thread(self, lane: Lane, function: Callable[..., Any], *arguments: object) -> Any:

@@ -183,7 +183,7 @@ def _over_http(
         )
         settings = {"collection": collection} if collection else {}
         serving = Serving(engine, access, settings)
-        app = make_app(map(load, DIALECTS), default.name, serving, door)
+        app = make_app(map(load, dict.fromkeys([*DIALECTS, default.name])), default.name, serving, door)
         shown = f"{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
         def announce() -> None:

@@ -126,7 +126,7 @@ INGEST: Json = _object(
             "maxProperties": 100,
             "additionalProperties": {
                 "anyOf": [
-                    {"type": ["string", "number", "boolean"]},
+                    *({"type": kind} for kind in ("string", "number", "boolean")),
                     {"type": "array", "items": {"type": "string"}},
                 ]
             },
