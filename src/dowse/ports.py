@@ -124,8 +124,9 @@ class Snapshot(Protocol):
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """Documents by collection and path; `prefix` is a string prefix of the path.
+        """Documents by collection and path, or those that came last first; `prefix` is a string prefix of the path.
 
         Of a filter that looks at passages, documents are found that have one which it lets through.
         """

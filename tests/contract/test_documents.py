@@ -1,6 +1,7 @@
 """Putting, replacing, moving, linking and deleting documents."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -117,6 +118,21 @@ def test_a_document_without_any_text_is_listed_but_has_no_passages(store: Store)
         assert document is not None
         assert document.text == ""
         assert (view.stats().documents, view.stats().chunks) == (1, 0)
+
+
+def test_documents_are_listed_page_by_page_by_path_or_with_the_newest_first(store: Store) -> None:
+    store.put(
+        [make_draft(f"{name}.md", name, created_at=at) for name, at in {"a": 2_000, "b": 1_000, "c": 3_000}.items()]
+    )
+    with store.snapshot() as view:
+
+        def paths(**options: Any) -> list[str]:
+            return [info.path for info in view.documents("notes", **options)]
+
+        assert paths() == ["a.md", "b.md", "c.md"]
+        assert paths(newest=True) == ["c.md", "a.md", "b.md"]
+        assert paths(newest=True, limit=1, offset=1) == ["a.md"]
+        assert paths(limit=2, offset=2) == ["c.md"]
 
 
 def test_the_title_of_a_document_is_the_one_of_its_draft(store: Store) -> None:

@@ -307,14 +307,15 @@ class Engine:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """The documents of a collection, or of all, by path; `filter` as in `Query`."""
+        """The documents of a collection, or of all, by path or newest first; `filter` as in `Query`."""
         if name is not None:
             self._collection(name)
         with self._store.snapshot() as snapshot:
             if filter is not None:
                 _check_filter(snapshot, filter)
-            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset)
+            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset, newest=newest)
 
     def chunks(self, document: UUID) -> list[Passage]:
         """Every passage of a document, in the order of its text."""

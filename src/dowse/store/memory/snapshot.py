@@ -139,6 +139,7 @@ class MemorySnapshot:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
         """One page of the sorted list."""
         infos = [
@@ -146,6 +147,8 @@ class MemorySnapshot:
             for info in self._infos()
             if collection in (None, info.collection) and info.path.startswith(prefix) and self._lets(filter, info)
         ]
+        if newest:
+            infos.sort(key=lambda info: (info.created_at, info.id), reverse=True)
         return infos[offset:][:limit]
 
     def _lets(self, filter: Filter | None, info: DocumentInfo) -> bool:  # noqa: A002 - the noun
@@ -192,13 +195,15 @@ class MemorySnapshot:
         name = collection.name
         states = [entry.state for entry in self.ledger(name)]
         passages = [passage for passage in self._passages.values() if passage.info.collection == name]
+        missing = [passage for passage in passages if self._vector(passage) is None]
         return CollectionStats(
             collection=collection,
             documents=len(self.documents(name)),
             chunks=len(passages),
-            unembedded=len({passage.info.id for passage in passages if self._vector(passage) is None}),
+            unembedded=len({passage.info.id for passage in missing}),
             failed=states.count("failed"),
             skipped=states.count("skipped"),
+            missing=len(missing),
         )
 
     def _infos(self) -> list[DocumentInfo]:

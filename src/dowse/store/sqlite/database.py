@@ -150,6 +150,10 @@ MIGRATIONS: tuple[str, ...] = (
     -- The bytes of documents that have no address to read them from again.
     CREATE TABLE originals (hash TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
     """,
+    """
+    -- What `status` adds up stands behind the texts, which need not be read for it.
+    CREATE INDEX contents_counts ON contents (id, chunks, missing);
+    """,
 )
 
 _BUSY_SECONDS = 10.0
