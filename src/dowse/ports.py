@@ -270,6 +270,10 @@ class Embedder(Protocol):
         """Which vectors these are; known without loading anything."""
         ...
 
+    def load(self) -> None:
+        """Load what the first question would wait for, where it is on this machine; nobody is asked for anything."""
+        ...
+
     def embed_query(self, text: str) -> "Vector":
         """The vector of a question, shape (dims,)."""
         ...

@@ -256,6 +256,21 @@ class Engine:
 
         return answer(snapshot, asked, self._parts.models)
 
+    def warm_up(self) -> bool:
+        """Load what a search by meaning would wait for; whether the index has vectors to search by.
+
+        Raises:
+            ModelError: the model cannot be loaded, or the vectors are of another one.
+        """
+        from dowse.search.pipeline import check_vectors
+
+        with self._store.snapshot() as snapshot:
+            if snapshot.model() is None:
+                return False
+            check_vectors(snapshot, self._parts.models.identity())
+        self._parts.embedder.load()
+        return True
+
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has for the embedding model: what budgets are counted in."""
         return self._parts.tokens.count(text)

@@ -126,7 +126,7 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
         return _Plan("lex", Legs(asked.words))
     try:
         identity = models.identity()
-        _check_vectors(snapshot, identity)
+        check_vectors(snapshot, identity)
         wanted = asked.meanings
         if asked.words and identity.language == "en":
             wanted = tuple(each for each in asked.meanings if share_of_cjk(each[0]) <= _CJK_SHARE)
@@ -145,7 +145,12 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
     return _Plan("hybrid" if asked.words else "vec", legs, embedding_seconds=seconds)
 
 
-def _check_vectors(snapshot: Snapshot, identity: ModelIdentity) -> None:
+def check_vectors(snapshot: Snapshot, identity: ModelIdentity) -> None:
+    """Whether questions can be compared with the passages.
+
+    Raises:
+        ModelError: there are no vectors, or they are of another model.
+    """
     held = snapshot.model()
     if held is None:
         raise ModelError("The index has no vectors yet.", hint="Make them: dowse embed")
