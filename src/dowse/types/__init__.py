@@ -25,6 +25,7 @@ from dowse.types.documents import (
     LedgerState,
     MetadataValue,
     Origin,
+    docid_digits,
     new_document_id,
     now_ms,
 )
@@ -116,6 +117,7 @@ __all__ = [
     "Snippet",
     "StoreStats",
     "Value",
+    "docid_digits",
     "new_document_id",
     "now_ms",
     "ordinal_of",

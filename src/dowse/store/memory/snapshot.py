@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -27,6 +28,7 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
+    docid_digits,
     ref_of,
 )
 
@@ -48,7 +50,10 @@ class MemorySnapshot:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._passages = {passage.ref: passage for passage in state.passages()}
+        self._hashes = sorted({entry.info.content_hash for entry in state.documents.values()})
+        self._passages = {
+            passage.ref: replace(passage, info=self._told_apart(passage.info)) for passage in state.passages()
+        }
 
     def lexical(
         self,
@@ -165,7 +170,7 @@ class MemorySnapshot:
         if entry is None:
             return None
         text = self._state.contents[entry.content].text
-        return Document(entry.info, text, total_lines=count_lines(text))
+        return Document(self._told_apart(entry.info), text, total_lines=count_lines(text))
 
     def texts(self, content_hash: str) -> list[str]:
         """Those of all contents, the latest first."""
@@ -206,8 +211,14 @@ class MemorySnapshot:
             missing=len(missing),
         )
 
+    def _told_apart(self, info: DocumentInfo) -> DocumentInfo:
+        """The same with as many digits in its docid as it takes."""
+        at = self._hashes.index(info.content_hash)
+        beside = self._hashes[max(0, at - 1) : at] + self._hashes[at + 1 : at + 2]
+        return replace(info, docid_digits=docid_digits(info.content_hash, *beside))
+
     def _infos(self) -> list[DocumentInfo]:
-        infos = [entry.info for entry in self._state.documents.values()]
+        infos = [self._told_apart(entry.info) for entry in self._state.documents.values()]
         return sorted(infos, key=lambda info: (info.collection, info.path))
 
     def _in_scope(self, scope: Scope) -> list[Ref]:
