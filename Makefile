@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-cluster test-deploy clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-clients test-cluster test-deploy clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,7 +32,7 @@ demo: setup  ## index DIR, answer the question ASK, say what to type next, end
 	@$(BIN)/python scripts/run.py --dir "$(DIR)" --ask "$(ASK)"
 
 test: setup  ## every test but the slow ones
-	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster" $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster and not clients" $(ARGS)
 
 test-slow: setup  ## the slow end: storms, large folders, thorough properties
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m "slow and not cluster" $(ARGS)
@@ -50,13 +50,16 @@ test-deploy: setup  ## the files of deploy/ against the schemas of Kubernetes (a
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group deploy
 	@$(BIN)/python -m pytest tests/test_deploy.py $(ARGS)
 
+test-clients: setup  ## other people's MCP clients, from npm, talk to Dowse; skipped where npm is out of reach
+	@$(BIN)/python scripts/clients.py $(ARGS)
+
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
 coverage: setup  ## tests with branch coverage
-	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster" --cov --cov-report=term $(ARGS)
+	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster and not clients" --cov --cov-report=term $(ARGS)
 
 bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=folder of judged collections, TREE=files)
 	@$(BIN)/python benchmarks/quality.py "$(EVAL)" --keep .dowse/bench

@@ -1,8 +1,8 @@
 """Write docs/reference from the code (`make docs`), or say what is out of date (`--check`).
 
 Every page is made from what the program itself runs on: the command tree, the table of settings, the
-public door, the table of formats, the error tree. Signatures come from the source text, not from
-`inspect`, so that every version of Python writes the same page.
+public door, the table of formats, the tables of the dialects, the error tree.
+Signatures come from the source text, not from `inspect`, so that every version of Python writes the same page.
 """
 
 import argparse
@@ -26,6 +26,9 @@ from dowse.interfaces.cli.app import GLOBAL_OPTIONS, root
 from dowse.interfaces.connect.clients import CLIENTS, Surroundings
 from dowse.interfaces.connect.connecting import snippet
 from dowse.interfaces.connect.entry import entry_for
+from dowse.interfaces.mcp.dialect import Dialect, Hints, Tool
+from dowse.interfaces.mcp.dialects import DIALECTS, load
+from dowse.interfaces.mcp.schema import takes
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "docs" / "reference"
@@ -67,6 +70,7 @@ def pages() -> dict[str, str]:
         "configuration.md": ("Configuration", configuration_page),
         "python.md": ("Python", python_page),
         "formats.md": ("Formats", formats_page),
+        "dialects.md": ("Dialects", dialects_page),
         "errors.md": ("Errors and exit codes", errors_page),
         "figures.md": ("Figures", figures_page),
         "clients.md": ("Clients of MCP", clients_page),
@@ -258,6 +262,87 @@ def formats_page() -> Iterator[str]:
     )
     yield "A file that was found but not understood is `failed` as well, for example with the code `binary`."
     yield ""
+
+
+# The dialects
+
+
+def dialects_page() -> Iterator[str]:
+    """What a client of each dialect sees, from the tables that the server itself runs on."""
+    yield "The sets of tools that an MCP client can be given: `dowse mcp --dialect NAME`, or `/NAME/mcp` over HTTP."
+    yield "All of them work on the same index. With `--read-only`, tools that write are not offered."
+    yield ""
+    for name in DIALECTS:
+        dialect = load(name)
+        yield f"## {name}"
+        yield ""
+        yield f"The server calls itself {code(dialect.server_name)}."
+        yield ""
+        for tool in dialect.tools:
+            yield from tool_entry(name, tool)
+        yield from resources_and_prompts(dialect)
+
+
+def tool_entry(dialect: str, tool: Tool) -> Iterator[str]:
+    """One tool: what it does, what it takes, what it gives."""
+    yield f"### {dialect}: {tool.name}"
+    yield ""
+    yield f"{tool.description} ({', '.join(annotations_of(tool.hints))})"
+    yield ""
+    required = tool.input.get("required", [])
+    arguments = [
+        (
+            code(name),
+            takes(schema),
+            "required" if name in required else code(json.dumps(schema["default"])) if "default" in schema else "",
+            schema.get("description", ""),
+        )
+        for name, schema in tool.input["properties"].items()
+    ]
+    yield from table(["argument", "takes", "default", "meaning"], arguments) if arguments else ["It takes nothing.", ""]
+    if tool.output:
+        members_of_it = [
+            (code(key), takes(schema), schema.get("description", "")) for key, schema in members(tool.output)
+        ]
+        yield from table(["result", "is", "meaning"], members_of_it)
+    else:
+        yield "It gives content to read, and no structured result."
+        yield ""
+
+
+def annotations_of(hints: Hints) -> Iterator[str]:
+    """The annotations in words."""
+    yield "reads only" if hints.read_only else "writes"
+    if hints.destructive:
+        yield "destructive"
+    if not hints.idempotent:
+        yield "not the same when repeated"
+    if hints.open_world:
+        yield "reaches beyond the index"
+
+
+def members(schema: dict[str, Any], place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every member of a result, those inside of others by their path: `results[].score`."""
+    for name, inner in schema.get("properties", {}).items():
+        yield place + name, inner
+        for branch in [inner, *inner.get("anyOf", [])]:
+            yield from members(branch, f"{place}{name}.")
+            yield from members(branch.get("items", {}), f"{place}{name}[].")
+
+
+def resources_and_prompts(dialect: Dialect) -> Iterator[str]:
+    """What a dialect offers beside its tools."""
+    if dialect.resources:
+        rows = [(code(each.uri), code(each.mime_type), each.description) for each in dialect.resources]
+        yield from table(["resource", "media type", "meaning"], rows)
+    if dialect.prompts:
+        yield from table(
+            ["prompt", "arguments", "meaning"],
+            [
+                (code(each.name), ", ".join(code(blank.name) for blank in each.arguments), each.description)
+                for each in dialect.prompts
+            ],
+        )
 
 
 # The figures

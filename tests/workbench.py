@@ -4,6 +4,8 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,18 @@ def many(count: int, word: str = "zebra") -> dict[str, str]:
         f"## Later\n\nWhat became of {word}{number}: it rests.\n"
         for number in range(count)
     }
+
+
+def alike(digits: int = 6) -> tuple[str, str]:
+    """Two texts whose hashes begin with the same digits, but for the one that follows them."""
+    seen: dict[str, str] = {}
+    for number in count():
+        text = f"# Note {number}\n\nA zebra of its own.\n"
+        start = sha256(text.encode()).hexdigest()[:digits]
+        if start in seen:
+            return seen[start], text
+        seen[start] = text
+    raise AssertionError
 
 
 def files_found(engine: Engine, text: str, **options: Any) -> list[str]:

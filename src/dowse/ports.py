@@ -136,8 +136,9 @@ class Snapshot(Protocol):
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """Documents by collection and path; `prefix` is a string prefix of the path.
+        """Documents by collection and path, or those that came last first; `prefix` is a string prefix of the path.
 
         Of a filter that looks at passages, documents are found that have one which it lets through.
         """
@@ -301,6 +302,10 @@ class Embedder(Protocol):
     @property
     def identity(self) -> ModelIdentity:
         """Which vectors these are; known without loading anything."""
+        ...
+
+    def load(self) -> None:
+        """Load what the first question would wait for, where it is on this machine; nobody is asked for anything."""
         ...
 
     def embed_query(self, text: str) -> "Vector":

@@ -249,6 +249,21 @@ class Engine(Caring):
 
         return answer(snapshot, asked, self._parts.models)
 
+    def warm_up(self) -> bool:
+        """Load what a search by meaning would wait for; whether the index has vectors to search by.
+
+        Raises:
+            ModelError: the model cannot be loaded, or the vectors are of another one.
+        """
+        from dowse.search.pipeline import answering
+
+        with self._store.snapshot() as snapshot:
+            if snapshot.model() is None:
+                return False
+            _, embedder, _ = answering(snapshot, self._parts.models)
+        embedder().load()
+        return True
+
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has for the embedding model: what budgets are counted in."""
         return self._parts.tokens.count(text)
@@ -318,14 +333,15 @@ class Engine(Caring):
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """The documents of a collection, or of all, by path; `filter` as in `Query`."""
+        """The documents of a collection, or of all, by path or newest first; `filter` as in `Query`."""
         if name is not None:
             self._known(name)
         with self._store.snapshot() as snapshot:
             if filter is not None:
                 _check_filter(snapshot, filter)
-            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset)
+            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset, newest=newest)
 
     def chunks(self, document: UUID) -> list[Passage]:
         """Every passage of a document, in the order of its text."""

@@ -28,6 +28,10 @@ class Remembered:
         """See `ports.Embedder.identity`."""
         return self._embedder.identity
 
+    def load(self) -> None:
+        """See `ports.Embedder.load`."""
+        self._embedder.load()
+
     def embed_query(self, text: str) -> "Vector":
         """See `ports.Embedder.embed_query`."""
         return self._embedder.embed_query(text)

@@ -127,7 +127,7 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
     if not asked.meanings:
         return _Plan("lex", Legs(asked.words))
     try:
-        identity, embedder, notes = _answering(snapshot, models)
+        identity, embedder, notes = answering(snapshot, models)
         wanted = asked.meanings
         if asked.words and identity.language == "en":
             wanted = tuple(each for each in asked.meanings if share_beyond_latin(each[0]) <= _FOREIGN_SHARE)
@@ -146,7 +146,7 @@ def _plan(snapshot: Snapshot, asked: Asked, models: Models) -> _Plan:
     return _Plan("hybrid" if asked.words else "vec", legs, notes, embedding_seconds=seconds)
 
 
-def _answering(snapshot: Snapshot, models: Models) -> tuple[ModelIdentity, Callable[[], Embedder], tuple[str, ...]]:
+def answering(snapshot: Snapshot, models: Models) -> tuple[ModelIdentity, Callable[[], Embedder], tuple[str, ...]]:
     """The model whose vectors answer, and a note where it is not the configured one.
 
     Another one is asked only while its successor makes its vectors: whoever just changed the configuration may not

@@ -25,6 +25,7 @@ from dowse.types.documents import (
     LedgerState,
     MetadataValue,
     Origin,
+    docid_digits,
     new_document_id,
     now_ms,
 )
@@ -120,6 +121,7 @@ __all__ = [
     "Succession",
     "TransferReport",
     "Value",
+    "docid_digits",
     "new_document_id",
     "now_ms",
     "ordinal_of",

@@ -85,6 +85,8 @@ class CollectionStats:
     """Documents with at least one passage that has no vector yet."""
     failed: int
     skipped: int
+    missing: int = 0
+    """Passages that have no vector yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def in_process(
         server = build(load(dialect) if isinstance(dialect, str) else dialect, serving)
         with portal.wrap_async_context_manager(Client(server, mode=_MODES[era])) as client:
             yield Talk(client, portal, f"memory {era}")
-        serving.jobs.close()
+        serving.close()
 
 
 def on_stdio(dialect: str, folder: Path, *options: str) -> StdioServerParameters:
@@ -165,4 +165,4 @@ def http_server(
         finally:
             server.should_exit = True
             thread.join()
-            serving.jobs.close()
+            serving.close()

@@ -27,6 +27,7 @@ from dowse.interfaces.mcp.jobs import Jobs
 from dowse.interfaces.mcp.schema import Checker
 from dowse.interfaces.mcp.shown import all_shown
 from dowse.interfaces.mcp.uris import matcher
+from dowse.interfaces.mcp.warming import WarmUp
 from dowse.types import Event
 
 library.prepare()
@@ -69,6 +70,16 @@ class Serving:
     def lanes(self) -> Mapping[Lane, anyio.CapacityLimiter]:
         """How many calls run at once, per kind; made inside of the loop that uses them."""
         return {lane: anyio.CapacityLimiter(threads) for lane, threads in _THREADS.items()}
+
+    @cached_property
+    def warm_up(self) -> WarmUp:
+        """Loads the model after a first client has seen the tools."""
+        return WarmUp(self.engine)
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self.warm_up.close()
+        self.jobs.close()
 
 
 def build(dialect: Dialect, serving: Serving) -> "Server[Any]":
@@ -147,6 +158,7 @@ class _Handlers:
 
     async def list_tools(self, context: _Context, params: types.PaginatedRequestParams | None) -> Any:
         _one_page(params)
+        self._serving.warm_up.start()
         return _complete(context, {"tools": [_tool(tool) for tool in self._dialect.tools_for(self._access())]})
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
@@ -214,8 +226,9 @@ class _Handlers:
         missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"Missing argument: {missing[0]}")
-        content = {"type": "text", "text": prompt.render(given)}
-        messages = [{"role": "user", "content": content}]
+        said = prompt.render(given)
+        contents = [{"type": "text", "text": said}] if isinstance(said, str) else said
+        messages = [{"role": "user", "content": content} for content in contents]
         return _complete(context, {"description": prompt.description, "messages": messages})
 
     async def _in_thread(self, lane: Lane, function: Callable[..., Any], *arguments: object) -> Any:

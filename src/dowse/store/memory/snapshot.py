@@ -30,6 +30,7 @@ from dowse.types import (
     Scope,
     StoreStats,
     Succession,
+    docid_digits,
     ref_of,
 )
 
@@ -51,7 +52,10 @@ class MemorySnapshot:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._passages = {passage.ref: passage for passage in state.passages()}
+        self._hashes = sorted({entry.info.content_hash for entry in state.documents.values()})
+        self._passages = {
+            passage.ref: replace(passage, info=self._told_apart(passage.info)) for passage in state.passages()
+        }
 
     def lexical(
         self,
@@ -166,6 +170,7 @@ class MemorySnapshot:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
         """One page of the sorted list."""
         infos = [
@@ -173,6 +178,8 @@ class MemorySnapshot:
             for info in self._infos()
             if collection in (None, info.collection) and info.path.startswith(prefix) and self._lets(filter, info)
         ]
+        if newest:
+            infos.sort(key=lambda info: (info.created_at, info.id), reverse=True)
         return infos[offset:][:limit]
 
     def _lets(self, filter: Filter | None, info: DocumentInfo) -> bool:  # noqa: A002 - the noun
@@ -189,7 +196,7 @@ class MemorySnapshot:
         if entry is None:
             return None
         text = self._state.contents[entry.content].text
-        return Document(entry.info, text, total_lines=count_lines(text))
+        return Document(self._told_apart(entry.info), text, total_lines=count_lines(text))
 
     def texts(self, content_hash: str) -> list[str]:
         """Those of all contents, the latest first."""
@@ -226,17 +233,25 @@ class MemorySnapshot:
         name = collection.name
         states = [entry.state for entry in self.ledger(name)]
         passages = [passage for passage in self._passages.values() if passage.info.collection == name]
+        missing = [each for each in passages if self._key(each) not in self._state.newest]
         return CollectionStats(
             collection=collection,
             documents=len(self.documents(name)),
             chunks=len(passages),
-            unembedded=len({each.info.id for each in passages if self._key(each) not in self._state.newest}),
+            unembedded=len({passage.info.id for passage in missing}),
             failed=states.count("failed"),
             skipped=states.count("skipped"),
+            missing=len(missing),
         )
 
+    def _told_apart(self, info: DocumentInfo) -> DocumentInfo:
+        """The same with as many digits in its docid as it takes."""
+        at = self._hashes.index(info.content_hash)
+        beside = self._hashes[max(0, at - 1) : at] + self._hashes[at + 1 : at + 2]
+        return replace(info, docid_digits=docid_digits(info.content_hash, *beside))
+
     def _infos(self) -> list[DocumentInfo]:
-        infos = [entry.info for entry in self._state.documents.values()]
+        infos = [self._told_apart(entry.info) for entry in self._state.documents.values()]
         return sorted(infos, key=lambda info: (info.collection, info.path))
 
     def _in_scope(self, scope: Scope) -> list[Ref]:

@@ -23,7 +23,7 @@ from dowse.types import ModelIdentity, now_ms, version_of
 if TYPE_CHECKING:
     from dowse.ports import Vector
 
-__all__ = ["Vectors", "count_vectors", "count_waiting", "documents_waiting", "kept_vectors", "waiting_texts"]
+__all__ = ["Vectors", "count_vectors", "count_waiting", "kept_vectors", "waiting_in", "waiting_texts"]
 
 _MOST_EXACT = 40_000
 _PAGE = 10_000
@@ -57,10 +57,15 @@ def count_waiting(view: View, model: ModelIdentity) -> int:
     return int(answer["aggregations"]["texts"]["value"])
 
 
-def documents_waiting(view: View, tag: str = "") -> Counter[str]:
-    """How many documents of each collection have a passage without a vector of this model."""
-    versions = list(view.chunks.values(_waiting(view, tag), "version"))
-    return Counter(record.collection for record in view.living(versions).values())
+def waiting_in(view: View, tag: str = "") -> tuple[Counter[str], Counter[str]]:
+    """How many documents and passages of each collection lack vectors of this model."""
+    versions = dict(view.chunks.counted(_waiting(view, tag), "version"))
+    living = view.living(list(versions))
+    documents = Counter(record.collection for record in living.values())
+    passages: Counter[str] = Counter()
+    for version, record in living.items():
+        passages[record.collection] += versions[version]
+    return documents, passages
 
 
 def count_vectors(view: View, tag: str) -> int:

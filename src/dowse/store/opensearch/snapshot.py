@@ -9,7 +9,7 @@ from uuid import UUID
 from dowse.errors import StoreUnavailableError
 from dowse.ports import NONE, Alternatives
 from dowse.store.opensearch import ranking
-from dowse.store.opensearch.backlog import count_vectors, count_waiting, documents_waiting, kept_vectors
+from dowse.store.opensearch.backlog import count_vectors, count_waiting, kept_vectors, waiting_in
 from dowse.store.opensearch.connection import Connection
 from dowse.store.opensearch.filtering import Dsl, any_of, asks_passages, query_of
 from dowse.store.opensearch.layout import Indexes, lexical_field
@@ -186,11 +186,16 @@ class OpenSearchSnapshot:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """Collection by collection, by path."""
+        """Collection by collection, by path; or by their ids, which begin with the time that they were made at."""
         limits: list[Dsl] = [{"prefix": {"path": {"value": prefix}}}] if prefix else []
         if filter is not None:
             limits.append(self._lets(filter))
+        if newest:
+            chosen = [id_ for id_, name in self._view.catalog.names.items() if collection in (None, name)]
+            query = of_kind("document", {"terms": {"collection": chosen}}, *limits)
+            return [record.info for record in self._page(query, offset, limit, newest=True)]
         found: list[DocumentInfo] = []
         for id_, name in sorted(self._view.catalog.names.items(), key=lambda each: each[1]):
             if collection not in (None, name) or (limit is not None and len(found) >= limit):
@@ -206,14 +211,15 @@ class OpenSearchSnapshot:
             offset = 0
         return found
 
-    def _page(self, query: Dsl, offset: int, limit: int | None) -> Iterator[Record]:
+    def _page(self, query: Dsl, offset: int, limit: int | None, *, newest: bool = False) -> Iterator[Record]:
         names = self._view.catalog.names
+        order: list[Any] = [{"document": "desc"}] if newest else ["path", "document"]
         if limit is not None and offset + limit <= _SHALLOW:
-            body = {"query": query, "from": offset, "size": limit, "sort": ["path", "document"], "_source": _INFO}
+            body = {"query": query, "from": offset, "size": limit, "sort": order, "_source": _INFO}
             hits: Iterator[Hit] = iter(self._view.chunks.search(body)["hits"]["hits"]) if limit else iter(())
             offset = 0
         else:
-            hits = self._view.chunks.scan(query, ["path", "document"], _INFO)
+            hits = self._view.chunks.scan(query, order, _INFO)
         for place, hit in enumerate(hits):
             if limit is not None and place >= offset + limit:
                 return
@@ -273,7 +279,7 @@ class OpenSearchSnapshot:
         """Counted in the cluster; the size is that of all copies."""
         view = self._view
         newest = view.catalog.held[-1:]
-        waiting = documents_waiting(view, *newest)
+        waiting, missing = waiting_in(view, *newest)
         each = {"terms": {"field": "collection", "size": _MOST_KEYS}}
         counting = {
             "query": of_kind("document", self._known()),
@@ -297,6 +303,7 @@ class OpenSearchSnapshot:
                     unembedded=waiting.get(id_, 0),
                     failed=states.get("failed", 0),
                     skipped=states.get("skipped", 0),
+                    missing=missing.get(id_, 0),
                 )
             )
         return StoreStats(

@@ -97,6 +97,10 @@ class Reader:
 
     def values(self, query: Dsl, field: str) -> Iterator[Any]:
         """Every different value of a field among the hits."""
+        return (value for value, _ in self.counted(query, field))
+
+    def counted(self, query: Dsl, field: str) -> Iterator[tuple[Any, int]]:
+        """The same, each with the number of hits that have it."""
         after: Mapping[str, Any] | None = None
         while True:
             composite: dict[str, Any] = {"size": _PAGE, "sources": [{"value": {"terms": {"field": field}}}]}
@@ -104,7 +108,7 @@ class Reader:
                 composite["after"] = after
             body = {"query": query, "size": 0, "track_total_hits": False, "aggs": {"all": {"composite": composite}}}
             found = self.search(body)["aggregations"]["all"]
-            yield from (bucket["key"]["value"] for bucket in found["buckets"])
+            yield from ((bucket["key"]["value"], bucket["doc_count"]) for bucket in found["buckets"])
             after = found.get("after_key")
             if after is None:
                 return

@@ -154,6 +154,8 @@ MIGRATIONS: tuple[str, ...] = (
     """
     -- The model with the lowest id answers; another one is its successor, whose vectors are being made.
     ALTER TABLE models ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0;       -- when it got its last vector
+    -- What `status` adds up stands behind the texts, which need not be read for it.
+    CREATE INDEX contents_counts ON contents (id, chunks, missing);
     """,
 )
 

@@ -43,6 +43,7 @@ WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dows
 _MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
 _AFTER_HEX = "g"
 _COUNT_VECTORS = "SELECT count(*) FROM vectors WHERE model = (SELECT min(id) FROM models)"
+_BY_PATH = "l.name, d.path"
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -58,7 +59,7 @@ class Derived:
     vectors: "OpenVectors | None"
     notes: tuple[str, ...]
     memory: dict[str, Any] = field(default_factory=dict)
-    """What every search asks for and only a change can change: the collections, the contexts, the model."""
+    """What is asked for again and again and only a change can change: collections, contexts, counts, the model."""
     passages: Passages = field(default_factory=Passages)
 
 
@@ -236,6 +237,7 @@ class SqliteSnapshot:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
         """See `ports.Snapshot.documents`."""
         condition, values = "substr(d.path, 1, length(?)) = ?", [prefix, prefix]
@@ -247,7 +249,8 @@ class SqliteSnapshot:
             wanted, parameters = as_condition(self._connection, filter)
             condition, values = f"{condition} AND {wanted}", [*values, *parameters]
         page = (-1 if limit is None else limit, offset)
-        return self._documents(condition, (*values, *page), "LIMIT ? OFFSET ?")
+        order = "d.created_at DESC, d.uuid DESC" if newest else _BY_PATH
+        return self._documents(condition, (*values, *page), order, "LIMIT ? OFFSET ?")
 
     def document(self, document: UUID) -> Document | None:
         """See `ports.Snapshot.document`."""
@@ -287,23 +290,17 @@ class SqliteSnapshot:
 
     def stats(self) -> StoreStats:
         """See `ports.Snapshot.stats`."""
-        counts = {
-            row[0]: row[1:]
-            for row in self._connection.execute(
-                "SELECT d.collection, count(*), sum(n.chunks), sum(n.missing > 0) "
-                "FROM documents d JOIN contents n ON n.id = d.content GROUP BY d.collection"
-            )
-        }
-        refused = {
-            (collection, state): count
-            for collection, state, count in self._connection.execute(
-                "SELECT collection, state, count(*) FROM ledger GROUP BY collection, state"
-            )
-        }
+        query = (
+            "SELECT d.collection, count(*), sum(n.chunks), sum(n.missing > 0), sum(n.missing) FROM documents d "
+            "JOIN contents n INDEXED BY contents_counts ON n.id = d.content GROUP BY d.collection"
+        )
+        counts = {row[0]: row[1:] for row in self._remembered(query, tuple)}
+        query = "SELECT collection, state, count(*) FROM ledger GROUP BY collection, state"
+        refused = {row[:2]: row[2] for row in self._remembered(query, tuple)}
         collections = []
         query = f"SELECT id, {rows.COLLECTION_COLUMNS} FROM collections ORDER BY name"
         for identifier, *columns in self._connection.execute(query):
-            documents, chunks, unembedded = counts.get(identifier, (0, 0, 0))
+            documents, chunks, unembedded, missing = counts.get(identifier, (0, 0, 0, 0))
             collections.append(
                 CollectionStats(
                     rows.collection_from(tuple(columns)),
@@ -312,13 +309,14 @@ class SqliteSnapshot:
                     unembedded,
                     refused.get((identifier, "failed"), 0),
                     refused.get((identifier, "skipped"), 0),
+                    missing,
                 )
             )
         return StoreStats(
             tuple(collections),
             documents=sum(each.documents for each in collections),
             chunks=sum(each.chunks for each in collections),
-            vectors=self._connection.execute(_COUNT_VECTORS).fetchone()[0],
+            vectors=self._remembered(_COUNT_VECTORS, tuple)[0][0],
             bytes_on_disk=bytes_below(self._directory),
             model=self.model(),
             successor=whole.succession(self._connection),
@@ -326,9 +324,11 @@ class SqliteSnapshot:
 
     # Parts
 
-    def _documents(self, condition: str, values: tuple[Any, ...], tail: str = "") -> list[DocumentInfo]:
+    def _documents(
+        self, condition: str, values: tuple[Any, ...], order: str = _BY_PATH, tail: str = ""
+    ) -> list[DocumentInfo]:
         found = f"SELECT {rows.DOCUMENT_COLUMNS} FROM {rows.DOCUMENT_TABLES} WHERE {condition}"
-        query = f"{found} ORDER BY l.name, d.path {tail}"
+        query = f"{found} ORDER BY {order} {tail}"
         return [rows.document_from(row) for row in self._connection.execute(query, values)]
 
     def _collection_ids(self, scope: Scope) -> list[int] | None:
@@ -359,7 +359,7 @@ class SqliteSnapshot:
         return keys
 
     def _remembered(self, query: str, make: Callable[[Any], Any]) -> tuple[Any, ...]:
-        """The rows of a query that reads little and is asked with every search, as nouns."""
+        """The rows of a query that is asked again and again and gives few, as nouns."""
         memory = self._derived.memory
         if query not in memory:
             memory[query] = tuple(make(row) for row in self._connection.execute(query))

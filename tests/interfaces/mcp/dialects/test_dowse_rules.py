@@ -61,6 +61,19 @@ def talk(library):
         yield talk
 
 
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """More collections, failures and places of a quote than fit into a small budget."""
+    folder = tmp_path_factory.mktemp("crowd")
+    with open_at(folder) as engine:
+        for number in range(12):
+            name = f"c{number:02}"
+            notes = {f"n{each:02}.md": f"# N{each}\n\nA zebra. The same words everywhere.\n" for each in range(3)}
+            engine.add_collection(write(folder / name, notes | {"bad.pdf": "%PDF-1.4 not really"}), name=name)
+            engine.index(name)
+        yield Call(engine, Access.over_http(), Jobs())
+
+
 @pytest.fixture
 def writer(tmp_path):
     write(tmp_path / "notes", {"tea.md": "# Tea\n\nTea is hot.\n"})
@@ -439,7 +452,10 @@ def web_page():
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             body = b"# From the web\n\nA page.\n"
-            self.send_response(200)
+            is_away = self.path.endswith("/away")
+            self.send_response(302 if is_away else 200)
+            if is_away:
+                self.send_header("Location", "/shut/page.md")
             self.send_header("Content-Type", "text/markdown")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -451,9 +467,11 @@ def web_page():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.covers("dowse-urls")
@@ -467,6 +485,55 @@ def test_an_address_that_is_allowed_is_fetched(tmp_path):
             assert error["code"] == "refused"
             (document,) = talk.call("get", {"name": f"http://{host}/open/page.md"})["structuredContent"]["documents"]
             assert document["text"].startswith("# From the web")
+
+
+@pytest.mark.covers("dowse-budget-all")
+@pytest.mark.parametrize("max_tokens", [150, 300, 600, 1_000, 2_000])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("status", {}),
+        ("why", {"name": "c01/n01.md", "query": "zebra same words everywhere"}),
+        ("verify", {"claim": "The same words everywhere."}),
+    ],
+)
+def test_status_why_and_verify_stay_within_their_budget(crowd, tool, arguments, max_tokens):
+    whole = ok(crowd, tool, max_tokens=1_000_000, **arguments)
+    assert "omitted" not in whole
+    page = text(crowd, tool, max_tokens=max_tokens, **arguments)
+    assert crowd.engine.count_tokens(page) <= max_tokens
+    found = json.loads(page)
+    omitted = found.pop("omitted", {})
+    for name, value in whole.items():
+        if name not in omitted:
+            assert found[name] == value
+        elif isinstance(value, list):
+            assert found[name] == value[: len(value) - omitted[name]]
+        else:
+            assert name not in found
+
+
+@pytest.mark.covers("dowse-budget-all")
+def test_a_budget_that_holds_nothing_says_how_much_is_needed(crowd):
+    code, said = refused(crowd, "why", name="c01/n01.md", query="zebra same words everywhere", max_tokens=100)
+    assert code == "usage"
+    assert "Allow at least" in said
+
+
+@pytest.mark.covers("dowse-urls-redirects")
+@pytest.mark.parametrize(
+    ("dialect", "tool", "argument"),
+    [("dowse", "ingest", "source"), ("mcpvectordb", "ingest_url", "url"), ("rag", "rag_ingest", "uri")],
+)
+def test_an_allowed_address_does_not_lead_to_one_that_is_not(tmp_path, dialect, tool, argument):
+    with web_page() as host, open_at(tmp_path) as engine:
+        engine.add_collection(None, name="notes")
+        access = Access(url_patterns=(f"{host}/open/*",), allow_private_urls=True)
+        with in_process(dialect, tmp_path, access=access) as talk:
+            given = {argument: f"http://{host}/open/away"} | ({"collection": "notes"} if dialect == "rag" else {})
+            result = talk.call(tool, given)
+            assert "which may not be fetched" in json.dumps(result)
+        assert engine.stats().documents == 0
 
 
 @pytest.fixture

@@ -135,19 +135,21 @@ def _watching(session: Session, engine: "Engine", *, wanted: bool) -> Iterator[N
 
 
 def _on_stdio(session: Session, dialect: str | None, collection: str | None, access: "Access", *, watch: bool) -> None:
+    from dowse.interfaces.mcp import library
     from dowse.interfaces.mcp.dialects import default_dialect, load
 
     tables = load(dialect or default_dialect(session.program))
     with session.engine(create=True) as engine:
-        from dowse.interfaces.mcp import stdio  # a second of imports: mistakes are told before
-        from dowse.interfaces.mcp.server import Serving
+        with library.without_collecting():
+            from dowse.interfaces.mcp import stdio  # a second of imports: mistakes are told before
+            from dowse.interfaces.mcp.server import Serving
 
         serving = Serving(engine, access, {"collection": collection} if collection else {})
         try:
             with _watching(session, engine, wanted=watch):
                 stdio.serve(tables, serving)
         finally:
-            serving.jobs.close()
+            serving.close()
 
 
 def _over_http(
@@ -183,7 +185,7 @@ def _over_http(
         )
         settings = {"collection": collection} if collection else {}
         serving = Serving(engine, access, settings)
-        app = make_app(map(load, DIALECTS), default.name, serving, door)
+        app = make_app(map(load, dict.fromkeys([*DIALECTS, default.name])), default.name, serving, door)
         shown = f"{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
         def announce() -> None:
@@ -191,12 +193,14 @@ def _over_http(
             session.say(f"All dialects, at http://{shown}/NAME/mcp: {', '.join(DIALECTS)}")
             session.say(f"Token for what changes the index: {door.token}")
 
+        inside = replace(serving, access=beside) if beside else None
         try:
-            extra = (default, replace(serving, access=beside)) if beside else None
+            extra = (default, inside) if inside else None
             with _watching(session, engine, wanted=watch):
                 listening.serve(app, listener, announce, extra)
         finally:
-            serving.jobs.close()
+            for each in filter(None, [inside, serving]):
+                each.close()
 
 
 def _bound(host: str, port: int) -> socket.socket:

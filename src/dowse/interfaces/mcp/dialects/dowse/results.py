@@ -150,6 +150,12 @@ LISTED: Json = _object(
     },
 )
 
+_OMITTED: Json = {
+    "type": "object",
+    "additionalProperties": _WHOLE,
+    "description": "How much did not fit into max_tokens, by member",
+}
+
 _JOB = _object(
     {"id": _TEXT, "what": _TEXT, "state": {"type": "string", "enum": _STATES}, "started": _TEXT},
     {
@@ -189,6 +195,7 @@ STATE: Json = _object(
         ),
         "failures": _list(_ENTRY),
         "failures_total": _WHOLE,
+        "omitted": _OMITTED,
     },
 )
 
@@ -209,6 +216,7 @@ REASON: Json = _object(
         "explain": _ANYTHING,
         "ledger": _ENTRY,
         "notes": _TEXTS,
+        "omitted": _OMITTED,
     },
 )
 
@@ -222,5 +230,6 @@ VERDICT: Json = _object(
         "diff": _TEXT,
         "freshness": _FRESHNESS,
         "notes": _TEXTS,
+        "omitted": _OMITTED,
     },
 )

@@ -34,6 +34,7 @@ def ingest(call: Call, arguments: Arguments) -> Reply:
             metadata=arguments.get("metadata"),
             content_type=arguments.get("content_type", ""),
             allow_private_urls=call.access.allow_private_urls,
+            may_follow=call.access.may_fetch,
             on_event=tell,
         )
         if report.done:
