@@ -6,6 +6,7 @@ What only some verbs need is imported by them: a search loads nothing of what in
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +34,7 @@ from dowse.types import (
     LedgerEntry,
     Passage,
     Query,
+    Scope,
     StoreStats,
 )
 
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from dowse.ingest.sources.given import Given
     from dowse.ingest.watch.state import WatchStatus
     from dowse.ingest.watch.watcher import Batch, Watcher
+    from dowse.ports import Vector
+    from dowse.search.landscape import Landscape
     from dowse.search.lookup import Found
     from dowse.search.verify import Verdict
     from dowse.search.why import Why
@@ -59,6 +63,17 @@ class Engine:
         self.config = config
         self._store = store
         self._parts = Parts(config, on_message)
+        self._scope: frozenset[str] | None = None
+
+    def within(self, collections: frozenset[str] | None) -> "Engine":
+        """The same engine for somebody who may see and change only these collections; None: all. Closes nothing."""
+        if collections is None:
+            return self
+        from dowse.store.scoped import ScopedStore  # only servers have such clients
+
+        scoped = copy(self)
+        scoped.__dict__.update(_store=ScopedStore(self._store, collections), _scope=collections)
+        return scoped
 
     # Collections and contexts
 
@@ -221,7 +236,12 @@ class Engine:
         """Whether anybody watches this index, and how that goes."""
         from dowse.ingest.watch.state import watch_status
 
-        return watch_status(self.config.index_dir)
+        status = watch_status(self.config.index_dir)
+        if self._scope is None:
+            return status
+        followed = {name: how for name, how in status.collections.items() if name in self._scope}
+        problems = {name: what for name, what in status.problems.items() if name in self._scope}
+        return replace(status, pid=0, collections=followed, problems=problems)
 
     # Search
 
@@ -259,6 +279,10 @@ class Engine:
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has for the embedding model: what budgets are counted in."""
         return self._parts.tokens.count(text)
+
+    def embed_texts(self, texts: Sequence[str]) -> "Vector":
+        """The vectors of texts, as those of passages: one row for each."""
+        return self._parts.embedder.embed_passages(texts)
 
     # Check
 
@@ -326,6 +350,12 @@ class Engine:
         with self._store.snapshot() as snapshot:
             return snapshot.ledger(name)
 
+    def landscape(self, collections: Iterable[str] = (), *, limit: int = 5_000) -> "Landscape":
+        """A map of passages by their vectors: a sample of at most so many; without names, of every collection."""
+        names = frozenset(self._collection(name).name for name in collections) or self._scope
+        with self._store.snapshot() as snapshot:
+            return self._parts.landscapes.of(snapshot, limit, Scope(names))
+
     # Care
 
     def stats(self) -> StoreStats:
@@ -348,8 +378,9 @@ class Engine:
 
     def close(self) -> None:
         """Stop workers and release files."""
-        self._parts.close()
-        self._store.close()
+        if self._scope is None:
+            self._parts.close()
+            self._store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -105,6 +105,20 @@ class MemorySnapshot:
         stored = {ref: self._vector(self._passages[ref]) for ref in refs if ref in self._passages}
         return {ref: _cosine(asked, values) for ref, values in stored.items() if values is not None}
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """Those in scope that have a vector, thinned out."""
+        import numpy as np
+
+        stored = {ref: self._vector(self._passages[ref]) for ref in sorted(self._in_scope(scope))}
+        everything = [(ref, values) for ref, values in stored.items() if values and model == self._state.model]
+        picked = [everything[at * len(everything) // k] for at in range(k)] if len(everything) > k else everything
+        matrix = np.array([values for _, values in picked], dtype=np.float32).reshape(len(picked), model.dims)
+        return [ref for ref, _ in picked], matrix, len(everything)
+
+    def mark(self) -> str:
+        """That of the state."""
+        return str(self._state.mark)
+
     def model(self) -> ModelIdentity | None:
         """The one whose vectors are kept."""
         return self._state.model

@@ -1,5 +1,6 @@
 """Everything that a memory store knows at one moment."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -54,6 +55,8 @@ class State:
     model: ModelIdentity | None = None
     """Whose vectors these are; None while there are none."""
     next_version: int = 1
+    mark: int = field(default_factory=itertools.count().__next__)
+    """Every state has its own."""
 
     def copy(self) -> "State":
         """An independent state that starts out equal."""

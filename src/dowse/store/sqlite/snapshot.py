@@ -177,6 +177,19 @@ class SqliteSnapshot:
         values = files.cosines(vector, np.fromiter(row_of.values(), dtype=np.int64, count=len(row_of)))
         return dict(zip(row_of, map(float, values), strict=True))
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """See `ports.Snapshot.sample`."""
+        from dowse.store.sqlite.sampling import sample  # only maps ask for it
+
+        return sample(
+            self._connection, self._model(model), model.dims, k, self._collection_ids(scope), self._chosen(scope)
+        )
+
+    def mark(self) -> str:
+        """See `ports.Snapshot.mark`: the number of the latest change."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = 'seq'").fetchone()
+        return "" if row is None else str(row[0])
+
     def model(self) -> ModelIdentity | None:
         """See `ports.Snapshot.model`."""
         query = "SELECT identity FROM models WHERE rows > 0"
