@@ -17,6 +17,7 @@ COMMANDS = {
     "list": "ingest:list_documents",
     "mcp": "serving:mcp",
     "server": "serving:server",
+    "token": "token:token",
     "verify": "checking:verify",
     "why": "checking:why",
     "status": "care:status",

@@ -12,19 +12,25 @@ from dowse.interfaces.mcp.dialects.dowse.answers import for_agents, rendered, re
 from dowse.interfaces.mcp.dialects.dowse.searching import query_of
 from dowse.search.citations import Citation, citation_of
 from dowse.search.why import Why
+from dowse.types import Query
 
-__all__ = ["verify", "why"]
+__all__ = ["reason_of", "verify", "why"]
 
 _LONGEST_TEXT = 2_000  # characters of a text or a diff
 
 
 def why(call: Call, arguments: Arguments) -> Reply:
     """What became of one document in the answer to a query."""
-    name = naming.bare_name(arguments["name"])
-    reason = call.engine.why(query_of(call, arguments), name)
+    return reply(rendered(_reason(reason_of(call, query_of(call.engine, arguments), arguments["name"]))))
+
+
+def reason_of(call: Call, query: Query, name: str) -> Why:
+    """The same for every interface; of what lies beyond this connection's reach on the disk, nothing is told."""
+    name = naming.bare_name(name)
+    reason = call.engine.why(query, name)
     if reason.outcome == "not_indexed" and reason.info is None and reason.entry is None and _is_hidden(call, name):
-        reason = replace(reason, message=f"{name} is not in the index.", hint=_hint(call, name))
-    return reply(rendered(_reason(reason)))
+        return replace(reason, message=f"{name} is not in the index.", hint=_hint(call, name))
+    return reason
 
 
 def verify(call: Call, arguments: Arguments) -> Reply:
