@@ -60,11 +60,10 @@ class Door:
         token = self.find(given)
         if token is None:
             raise unauthorized()
-        allowed = replace(
-            self.access,
-            read_only=self.access.read_only or token.read_only,
-            collections=None if token.collections is None else frozenset(token.collections),
-        )
+        allowed = replace(self.access, read_only=self.access.read_only or token.read_only)
+        if token.collections is not None:
+            # Of the disk it sees the folders of its collections alone: else it could ingest what others hold.
+            allowed = replace(allowed, collections=frozenset(token.collections), roots=())
         return Visitor(allowed, f"token {token.id}")
 
     def check_host(self, headers: Headers) -> None:

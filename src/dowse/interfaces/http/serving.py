@@ -84,12 +84,12 @@ class _Protocol(H11Protocol):
         headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
         headers.append((b"content-length", str(len(body)).encode()))
         reason = b"Request Header Fields Too Large" if too_large else b"Bad Request"
-        for event in (
+        events = (
             h11.Response(status_code=error.http_status, headers=headers, reason=reason),
             h11.Data(data=body),
             h11.EndOfMessage(),
-        ):
-            self.transport.write(self.conn.send(event) or b"")
+        )
+        self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
         self.transport.close()
 
     def _wait(self) -> None:
