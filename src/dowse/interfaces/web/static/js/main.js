@@ -69,7 +69,8 @@ async function show({ view, params }) {
   let module;
   try {
     module = await VIEWS[name].load();
-  } catch {
+  } catch (error) {
+    console.error(error);
     fill(main, failed({ message: "This part of the page could not be loaded.", hint: "Is the server still running?" }));
     return;
   }

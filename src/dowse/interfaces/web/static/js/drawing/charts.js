@@ -8,10 +8,10 @@ const LEFT = 44;
 const TOP = 12;
 
 /** A figure of a drawing and the same as a table; `rows` are lists of texts under `columns`. */
-function figure(title, drawing, columns, rows) {
+function figure(title, drawing, columns, rows, { wide = false } = {}) {
   return h(
     "figure",
-    { class: "card chart" },
+    { class: wide ? "card chart wide" : "card chart" },
     h("figcaption", {}, h("h2", {}, title)),
     rows.length ? drawing : h("p", { class: "soft" }, "Nothing to show yet."),
     rows.length > 0 &&
@@ -90,7 +90,7 @@ export function areaChart(title, columns, rows, label = (value) => short.format(
   const width = (WIDTH - LEFT) / Math.max(rows.length, 1);
   const at = ([, value], index) => [LEFT + width * (index + 0.5), TOP + area * (1 - value / most)];
   const points = rows.map(at);
-  if (points.length === 1) points.unshift([LEFT, points[0][1]], points[0]);
+  if (points.length === 1) points.splice(0, 1, [LEFT, points[0][1]], [WIDTH - 4, points[0][1]]);
   const line = points.map((point) => point.map((each) => each.toFixed(1)).join(",")).join(" L");
   const base = TOP + area;
   const drawing = canvas(
@@ -121,5 +121,5 @@ export function ranges(title, rows) {
     h("span", { class: "numbers" }, `${shown(row.p50)} · ${shown(row.p99)}`),
   ];
   const drawing = h("div", {}, h("p", { class: "faint" }, "Half of the requests are answered within the first time, 99 of 100 within the second."), h("div", { class: "bar-list" }, rows.map(line)));
-  return figure(title, drawing, ["Request", "Count", "p50", "p90", "p99"], rows.map((row) => [row.name, String(row.count), shown(row.p50), shown(row.p90), shown(row.p99)]));
+  return figure(title, drawing, ["Request", "Count", "p50", "p90", "p99"], rows.map((row) => [row.name, String(row.count), shown(row.p50), shown(row.p90), shown(row.p99)]), { wide: true });
 }

@@ -6,6 +6,15 @@ const STEP = 1.5;
 const PAN = 60;
 const MARGIN = 0.92;
 
+/** The middle of some points, and half of what they take up. */
+export function frameOf(points) {
+  const ends = (axis) => points.reduce(([low, high], point) => [Math.min(low, point[axis]), Math.max(high, point[axis])], [Infinity, -Infinity]);
+  if (!points.length) return { x: 0, y: 0, width: 1, height: 1 };
+  const [left, right] = ends("x");
+  const [bottom, top] = ends("y");
+  return { x: (left + right) / 2, y: (bottom + top) / 2, width: (right - left) / 2 || 1, height: (top - bottom) / 2 || 1 };
+}
+
 /**
  * @param canvas where to draw
  * @param colour `(point) => css colour`, `style()` gives the present colours of the page
@@ -16,15 +25,17 @@ export function makeScatter(canvas, { colour, style, tell }) {
   let lit = null;
   let under = null;
   let view = { x: 0, y: 0, zoom: 1 };
-  let size = { width: 1, height: 1, unit: 1 };
+  let size = { width: 1, height: 1 };
+  let frame = frameOf([]);
   let waiting = 0;
   const fingers = new Map();
   let moved = 0;
 
   const at = (point) => [
-    size.width / 2 + (point.x - view.x) * size.unit * view.zoom,
-    size.height / 2 - (point.y - view.y) * size.unit * view.zoom,
+    size.width / 2 + ((point.x - frame.x) / frame.width - view.x) * unit("width"),
+    size.height / 2 - ((point.y - frame.y) / frame.height - view.y) * unit("height"),
   ];
+  const unit = (side) => (size[side] / 2) * MARGIN * view.zoom; // pixels from the middle to the border of everything
 
   function redraw() {
     if (!waiting) waiting = requestAnimationFrame(draw);
@@ -46,7 +57,7 @@ export function makeScatter(canvas, { colour, style, tell }) {
       context.arc(x, y, radius + extra, 0, Math.PI * 2);
       context.fill();
     };
-    for (const point of points) if (!lit?.has(point)) dot(point, 0, lit ? 0.16 : 0.72);
+    for (const point of points) if (!lit?.has(point)) dot(point, 0, lit ? 0.25 : 0.72);
     const { ink } = style();
     const ring = (point, width, reach) => {
       const [x, y] = at(point);
@@ -72,20 +83,20 @@ export function makeScatter(canvas, { colour, style, tell }) {
     const { clientWidth: width, clientHeight: height } = canvas;
     const ratio = devicePixelRatio || 1;
     Object.assign(canvas, { width: width * ratio, height: height * ratio });
-    size = { width, height, unit: (Math.min(width, height) / 2) * MARGIN };
+    size = { width, height };
     redraw();
   }
 
   function zoomAt(factor, x = size.width / 2, y = size.height / 2) {
-    const zoom = Math.max(FARTHEST, Math.min(CLOSEST, view.zoom * factor));
-    const shift = (1 / (size.unit * view.zoom) - 1 / (size.unit * zoom));
-    view = { x: view.x + (x - size.width / 2) * shift, y: view.y - (y - size.height / 2) * shift, zoom };
+    const before = view.zoom;
+    const zoom = Math.max(FARTHEST, Math.min(CLOSEST, before * factor));
+    const shift = 1 - before / zoom;
+    view = { x: view.x + ((x - size.width / 2) / unit("width")) * shift, y: view.y - ((y - size.height / 2) / unit("height")) * shift, zoom };
     changed();
   }
 
   function panBy(x, y) {
-    const scale = size.unit * view.zoom;
-    view = { ...view, x: view.x - x / scale, y: view.y + y / scale };
+    view = { ...view, x: view.x - x / unit("width"), y: view.y + y / unit("height") };
     changed();
   }
 
@@ -183,8 +194,10 @@ export function makeScatter(canvas, { colour, style, tell }) {
     reset,
     zoomIn: () => zoomAt(STEP),
     zoomOut: () => zoomAt(1 / STEP),
-    set(all) {
-      points = all;
+    /** Draw these; where they lie is told by all of them, also those that are hidden. */
+    set(some, all) {
+      points = some;
+      frame = frameOf(all);
       redraw();
     },
     light(some) {

@@ -36,13 +36,11 @@ export function markCited(root, first, last) {
       group.append(element);
       continue;
     }
-    group = h("div", { class: "cited-group" });
+    group = h("div", { class: "cited-group", role: "region", "aria-label": "Cited passage" });
     element.replaceWith(group);
     group.append(element);
   }
-  const start = cited[0];
-  start?.closest(".cited-group, .cited")?.setAttribute("aria-label", "Cited passage");
-  return start ?? null;
+  return cited[0] ?? null;
 }
 
 /** Mark words inside of the passage, as the search marked them. */

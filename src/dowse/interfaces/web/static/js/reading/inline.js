@@ -44,7 +44,8 @@ function target(text, at, label, context) {
     const end = closing(text, at, "(", ")");
     if (end < 0) return null;
     const inside = text.slice(at + 1, end).trim();
-    const found = /^<([^<>\n]*)>|^(\S*)/.exec(inside);
+    const found = /^(?:<([^<>\n]*)>|(\S*))(?:\s+["'(][^]*)?$/.exec(inside);
+    if (!found) return null;
     return { to: decoded(found[1] ?? found[2] ?? "").replace(/\\([!-/:-@[-`{-~])/g, "$1"), end: end + 1 };
   }
   let name = label;

@@ -11,8 +11,7 @@ export const slug = (text) =>
   text.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s+/g, "-");
 
 const MAKERS = {
-  heading: (block, base, context) =>
-    h(`h${Math.min(block.level + 1, 6)}`, { data: { ...span(block, base), slug: slug(decoded(block.text)) } }, inline(block.text, context)),
+  heading: headingElement,
   paragraph: (block, base, context) => h("p", { data: span(block, base) }, inline(block.text, context)),
   rule: (block, base) => h("hr", { data: span(block, base) }),
   code: (block, base) =>
@@ -24,6 +23,16 @@ const MAKERS = {
   list: listElement,
   table: tableElement,
 };
+
+// The page's own heading is the title; where the text begins with it too, it is not said twice.
+function headingElement(block, base, context) {
+  const made = h(`h${Math.min(block.level + context.below, 6)}`, { data: { ...span(block, base), slug: slug(decoded(block.text)) } }, inline(block.text, context));
+  const isTitle = !context.headings && block.level === 1 && made.textContent.trim() === context.title;
+  context.headings += 1;
+  if (!isTitle) return made;
+  context.below = 0;
+  return null;
+}
 
 function listElement(block, base, context) {
   const items = block.items.map((item) => {
@@ -77,10 +86,10 @@ function front(lines, firstLine) {
 }
 
 /** The elements of some lines, of which the first is line `firstLine` of the document. */
-export function markdown(lines, firstLine, link) {
+export function markdown(lines, firstLine, { link, title }) {
   const [head, skipped] = front(lines, firstLine);
   const rest = lines.slice(skipped).map((line) => line.replace(/^\t+/, (tabs) => "    ".repeat(tabs.length)));
-  const context = { references: references(rest), link };
+  const context = { references: references(rest), link, title, headings: 0, below: 1 };
   const made = elements(blocks(rest), firstLine + skipped, context);
   return head ? [head, ...made] : made;
 }

@@ -43,14 +43,14 @@ export function pagesOf(passages) {
   return [...starts].sort((one, other) => one[0] - other[0]);
 }
 
-function pages(found, lines, starts, link) {
+function pages(found, lines, starts, context) {
   const last = found.first_line + lines.length;
   return starts.map(([page, start], index) => {
     const end = starts[index + 1]?.[1] ?? last;
     const part = lines.slice(Math.max(0, start - found.first_line), Math.max(0, end - found.first_line));
     if (!part.length) return null;
     const label = `Page ${page}`;
-    return h("section", { class: "page", "aria-label": label, data: { page } }, h("p", { class: "page-number" }, label), markdown(part, Math.max(start, found.first_line), link));
+    return h("section", { class: "page", "aria-label": label, data: { page } }, h("p", { class: "page-number" }, label), markdown(part, Math.max(start, found.first_line), context));
   });
 }
 
@@ -58,10 +58,10 @@ function pages(found, lines, starts, link) {
 export function render(found, { source = false } = {}) {
   const lines = found.text.replace(/\n$/, "").split(/\r?\n/);
   if (source || !canRender(found)) return numberedLines(lines, found.first_line, { wrap: familyOf(found.media_type) === "Text" || source });
-  const link = linker(found);
+  const context = { link: linker(found), title: found.title };
   const starts = pagesOf(found.passages);
-  const inside = starts.length ? pages(found, lines, starts, link) : markdown(lines, found.first_line, link);
-  return h("div", { class: "prose" }, inside);
+  const made = starts.length ? pages(found, lines, starts, context) : markdown(lines, found.first_line, context);
+  return h("div", { class: "prose" }, made);
 }
 
 /** The headings of a document with their lines, from its passages: `[{ text, level, line }]`. */

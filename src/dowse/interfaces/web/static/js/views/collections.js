@@ -10,8 +10,8 @@ const SHOWN_JOBS = 6;
 
 const trouble = h("div", { role: "alert" });
 const cards = h("div", { class: "cards" });
-const work = h("section", { "aria-labelledby": "work-title" });
-const unread = h("section", { "aria-labelledby": "unread-title", id: "unread" });
+const work = h("div", {});
+const unread = h("div", { id: "unread" });
 const form = h("form", { class: "card add", "aria-labelledby": "add-title", on: { submit: add } });
 const banner = h("div", {});
 const root = h(
@@ -78,7 +78,8 @@ function drawCards() {
 
 function drawWork() {
   const all = [...jobs.values()].slice(0, SHOWN_JOBS);
-  fill(work, all.length > 0 && [h("h2", { id: "work-title" }, "Work"), h("div", { class: "card jobs" }, all.map((job) => jobLine(job, cancel)))]);
+  const list = h("div", { class: "card jobs" }, all.map((job) => jobLine(job, cancel)));
+  fill(work, all.length > 0 && h("section", { "aria-labelledby": "work-title" }, h("h2", { id: "work-title" }, "Work"), list));
 }
 
 function card(each) {
@@ -163,7 +164,9 @@ async function add(event) {
   await load();
 }
 
-const updateAll = () => start("/jobs", { kind: "update" });
+function updateAll() {
+  start("/jobs", { kind: "update" });
+}
 
 async function start(path, body) {
   await attempt(async () => onJob((await call("POST", path, { body })).data));

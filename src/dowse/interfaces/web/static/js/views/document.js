@@ -17,11 +17,12 @@ const root = h("article", { class: "document" });
 let turn = 0;
 let source = false;
 
-export const enter = () => fill(root, h("p", { class: "notice" }, "Opening…"));
+export const enter = () => root;
 
 export const leave = () => {
   turn += 1;
   source = false;
+  fill(root);
 };
 
 function linesOf(text) {
@@ -34,6 +35,8 @@ export async function show(params) {
   const file = params.get("doc");
   let cited = linesOf(params.get("lines"));
   const from = Number(params.get("from")) || (cited && cited[0] > WINDOW - BEFORE ? cited[0] - BEFORE : 1);
+  if (!root.querySelector("h1") || root.dataset.file !== file) fill(root, back(params), h("p", { class: "notice" }, "Opening…"));
+  root.dataset.file = file;
   const query = { passages: "true", first_line: from, max_lines: WINDOW };
   try {
     let found = await get(`/documents/${namePath(file)}`, { query });
@@ -93,7 +96,7 @@ function head(found, cited, passed, redraw) {
       h("span", {}, `${count(found.total_lines)} lines, ${bytes(found.bytes ?? 0)}`),
       found.updated && [h("span", { "aria-hidden": "true" }, "·"), time(found.updated)],
     ),
-    passage?.headings.length > 0 && h("p", { class: "path" }, passage.headings.map((each) => h("span", { class: "heading" }, each))),
+    passage?.headings.some((each) => each !== found.title) && h("p", { class: "path" }, passage.headings.map((each) => h("span", { class: "heading" }, each))),
     found.context && h("p", { class: "soft" }, found.context),
     fresh && h("p", { class: `notes ${fresh[0]}` }, `${fresh[1]}. What you see is what was indexed; update the collection to read it again.`),
     h("div", { class: "actions" }, copy, editorLink(passed.editor || passage?.editor || found.editor), toggle),
@@ -166,8 +169,9 @@ function reveal(body, cited, passed) {
     return;
   }
   markWords(body, passed.words);
-  start.scrollIntoView({ block: "center" });
   const target = start.closest(".cited-group") ?? start;
+  scrollTo(0, 0);
+  if (target.getBoundingClientRect().bottom > innerHeight - 40) start.scrollIntoView({ block: "center" });
   if (target.getBoundingClientRect().height > innerHeight * 0.6) target.scrollIntoView({ block: "start" });
   target.setAttribute("tabindex", "-1");
   target.focus({ preventScroll: true });

@@ -10,11 +10,12 @@ const COLOURS = 8;
 const LISTED = 60;
 const HITS = 60;
 const REST = 250;
+const OTHERS = "others";
 
 const box = h("input", { type: "search", name: "q", placeholder: "Light up what answers …", "aria-label": "Light up the passages that answer a question", autocomplete: "off", spellcheck: "false" });
 const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": "Map of the passages. Arrows move it, plus and minus zoom, zero shows all. The list below has the same as links." });
 const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-const legend = h("ul", { class: "legend", "aria-label": "Collections" });
+const legend = h("ul", { class: "legend", "aria-label": "Colours" });
 const above = h("div", {});
 const list = h("ol", { class: "seen" });
 const listTitle = h("summary", {}, "In sight, as a list");
@@ -45,7 +46,7 @@ function tools() {
 
 export function enter() {
   scatter ??= makeScatter(canvas, {
-    colour: (point) => colours.get(point.collection) ?? "gray",
+    colour: (point) => colours.get(point.group) ?? "gray",
     style: () => ({ ink: getComputedStyle(document.documentElement).getPropertyValue("--ink") }),
     tell: { hover, open, moved: later },
   });
@@ -85,7 +86,7 @@ async function load() {
       fill(above, empty("No map yet", notes(meta.notes), h("p", {}, "The map is drawn from the passages' vectors. Make them with ", h("code", {}, "dowse embed"), " or update a collection.")));
       return;
     }
-    names.splice(0, names.length, ...new Set(points.map((point) => point.collection)));
+    names.splice(0, names.length, ...group(points));
     readColours();
     drawLegend();
     place();
@@ -94,13 +95,29 @@ async function load() {
   }
 }
 
+/** Give each point its group: its collection, or its folder where there is only one; returns the names. */
+function group(all) {
+  const byCollection = new Set(all.map((point) => point.collection)).size > 1;
+  const sizes = new Map();
+  for (const point of all) {
+    const [first, folder, rest] = point.file.split("/");
+    point.group = byCollection ? first : rest === undefined ? first : `${first}/${folder}`;
+    sizes.set(point.group, (sizes.get(point.group) ?? 0) + 1);
+  }
+  const largest = [...sizes].sort((one, other) => other[1] - one[1]).map(([name]) => name);
+  if (byCollection || largest.length <= COLOURS) return largest;
+  const kept = new Set(largest.slice(0, COLOURS - 1));
+  for (const point of all) if (!kept.has(point.group)) point.group = OTHERS;
+  return [...kept, OTHERS];
+}
+
 function readColours() {
   const style = getComputedStyle(document.documentElement);
   colours = new Map(names.map((name, index) => [name, style.getPropertyValue(`--series-${(index % COLOURS) + 1}`).trim()]));
 }
 
 function place() {
-  scatter.set(points.filter((point) => !hidden.has(point.collection)));
+  scatter.set(points.filter((point) => !hidden.has(point.group)), points);
   later();
 }
 

@@ -40,14 +40,22 @@ function score(value) {
   );
 }
 
+// Markdown's signs at the beginnings of lines say little in three lines of text, and take their place.
+function plainer(text, isFirst) {
+  const lined = isFirst ? `\n${text}` : text;
+  const made = lined.replace(/\n[ \t]*(?:`{3,}|~{3,})[^\n]*/g, "").replace(/\n#{1,6}[ \t]+/g, "\n").replace(/\n\s*\n/g, "\n");
+  return isFirst ? made.replace(/^\s+/, "") : made;
+}
+
 /** The best lines of a hit, with the words of the question marked. */
 export function passage({ snippet, text, media_type: type }) {
   const shown = snippet?.text ? snippet : { text, highlights: [] };
   const parts = marked(shown.text.trimEnd(), shown.highlights ?? []);
+  const code = isCode(type);
   return h(
     "p",
-    { class: isCode(type) ? "passage code" : "passage" },
-    parts.map(([part, isMarked]) => (isMarked ? h("mark", {}, part) : part)),
+    { class: code ? "passage code" : "passage" },
+    parts.map(([part, isMarked], index) => (isMarked ? h("mark", {}, part) : code ? part : plainer(part, index === 0))),
   );
 }
 
@@ -96,7 +104,7 @@ export function resultItem(hit, question, opened) {
       "div",
       { class: "result-top" },
       h(
-        "h3",
+        "h2",
         { class: "result-title" },
         h("a", { href: addressOf(hit, question.q), data: { own: "1", state: stateOf(hit) } }, hit.title || hit.path),
       ),

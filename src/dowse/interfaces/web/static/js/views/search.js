@@ -29,7 +29,7 @@ const opened = new Set();
 const radios = new Map();
 const root = build();
 
-let question = fromParams(new URLSearchParams());
+let question = null; // until the first address is read
 let answer = null;
 let stats = null;
 let scroll = 0;
@@ -220,7 +220,7 @@ async function loadStats() {
   try {
     stats = await get("/stats");
   } catch (error) {
-    if (!question.q.trim()) fill(around, failed(error, () => loadStats()));
+    if (!question?.q.trim()) fill(around, failed(error, () => loadStats()));
     return;
   }
   drawFacets(facets, question, stats, change);

@@ -1,6 +1,6 @@
 // How the index stands: counts, what it is made of, how it grew, how fast it answers.
 import { get } from "../api.js";
-import { bytes, count, fill, h, icon } from "../dom.js";
+import { bytes, count, fill, h, icon, several } from "../dom.js";
 import { areaChart, bars, columnsChart, ranges } from "../drawing/charts.js";
 import { address } from "../places.js";
 import { failed } from "../states.js";
@@ -37,14 +37,14 @@ const WATCH = { running: "Files are watched: the index follows them", off: "Nobo
 
 function tiles(status) {
   const covered = status.chunks ? Math.floor((status.vectors / status.chunks) * 100) : 0;
-  const missing = status.needs_embedding;
+  const missing = status.needs_embedding > 0; // equal passages share a vector, so the numbers alone do not tell
   return h(
     "dl",
     { class: "tiles" },
-    tile("Documents", count(status.documents), `in ${count(status.collections.length)} collections`),
-    tile("Passages", count(status.chunks), status.model ? `${Math.min(covered, 100)}% with a vector` : "no vectors yet"),
+    tile("Documents", count(status.documents), `in ${several(status.collections.length, "collection")}`),
+    tile("Passages", count(status.chunks), !status.model ? "no vectors yet" : missing ? `${Math.min(covered, 99)}% with a vector` : "all with a vector"),
     tile("On disk", bytes(status.bytes_on_disk), status.model?.name ?? ""),
-    missing > 0 ? tile("To be embedded", count(missing), "documents, found by words only", "warn") : tile("Vectors", count(status.vectors), "all up to date"),
+    missing ? tile("To be embedded", count(status.needs_embedding), "documents, found by words only", "warn") : tile("Vectors", count(status.vectors), "all up to date"),
     tile("Not readable", count(status.failures), status.failures ? h("a", { href: address({ view: "collections" }), data: { own: "1" } }, "See why") : "every file was read", status.failures ? "warn" : ""),
   );
 }
@@ -92,7 +92,7 @@ function draw(status, stats) {
   const collections = stats.by_collection.map((each) => [each.collection, each.documents, `${count(each.documents)} · ${bytes(each.bytes)}`]);
   const growth = spread(daily(stats.growth), DAYS, (some) => some.at(-1));
   const latency = stats.latency
-    .filter((each) => each.count)
+    .filter((each) => each.count && each.route !== "other")
     .sort((one, other) => other.count - one.count)
     .slice(0, ROUTES)
     .map((each) => ({ name: each.route, count: each.count, p50: each.p50_ms, p90: each.p90_ms, p99: each.p99_ms }));
