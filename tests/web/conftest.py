@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import pytest
 from browser import ARGUMENTS, find, serving
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from web.corpus import FOLDERS
 from workbench import environment_for, open_at, write
 
-PATIENCE = 10_000  # milliseconds that a browser may take for anything
+PATIENCE = 30_000  # milliseconds that a browser may take for anything, also on a machine with much else to do
 
 _Result = TypeVar("_Result")
 
@@ -78,6 +78,7 @@ def browser(stage: Stage) -> Iterator[Browser]:
     program = find()
     if program is None:
         pytest.skip("no Chromium (make setup says how to get one)")
+    expect.set_options(timeout=PATIENCE)
     playwright = stage.do(sync_playwright().start)
     made = stage.do(playwright.chromium.launch, executable_path=program, args=ARGUMENTS)
     yield made

@@ -66,3 +66,17 @@ def test_a_script_is_short_and_makes_no_markup_of_text(path):
 def test_what_a_script_imports_is_there(path):
     for wanted in re.findall(r"""(?:from|import\()\s*"(\.[^"]+)\"""", path.read_text(encoding="utf-8")):
         assert (path.parent / wanted).resolve() in SCRIPTS
+
+
+def test_what_the_page_needs_at_first_is_asked_for_at_once():
+    """Else each module would wait for the one that imports it."""
+    needed, waiting = set(), [STATIC / "js" / "main.js"]
+    while waiting:
+        path = waiting.pop()
+        for wanted in re.findall(r"""from\s+"(\.[^"]+)\"""", path.read_text(encoding="utf-8")):
+            found = (path.parent / wanted).resolve()
+            if name_of(found) not in needed:
+                needed.add(name_of(found))
+                waiting.append(found)
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'rel="modulepreload" href="/web/([^"]+)"', page)) == needed
