@@ -23,6 +23,7 @@ from dowse.ingest import extract
 from dowse.ingest.sources.folders import _REASONS as REASONS  # the table that the walk itself uses
 from dowse.interfaces import cli
 from dowse.interfaces.cli.app import GLOBAL_OPTIONS, root
+from reference_http import http_page
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "docs" / "reference"
@@ -63,6 +64,7 @@ def pages() -> dict[str, str]:
         "configuration.md": ("Configuration", configuration_page),
         "python.md": ("Python", python_page),
         "formats.md": ("Formats", formats_page),
+        "http.md": ("HTTP", http_page),
         "errors.md": ("Errors and exit codes", errors_page),
         "figures.md": ("Figures", figures_page),
     }

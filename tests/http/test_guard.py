@@ -5,14 +5,9 @@ import socket
 import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from dowse.errors import UsageError
 from dowse.interfaces.http import answering
@@ -21,7 +16,7 @@ from dowse.interfaces.http.app import Options
 from dowse.interfaces.http.guard import Limits
 from dowse.interfaces.http.serving import Tls, config_for
 from dowse.interfaces.http.table import TABLE
-from http_api import bad, build_index, good, serving
+from http_api import bad, build_index, good, make_certificate, serving
 
 PATHS = ["/", "/health", "/ready", "/metrics", "/openapi.json", "/api/v1/status", "/api/v1/nothing", "/nothing", "/mcp"]
 JSON = {"Content-Type": "application/json"}
@@ -319,7 +314,7 @@ def test_the_log_tells_of_requests_but_not_of_questions_or_tokens(tmp_path, capf
 
 def test_https_with_certificate_files(tmp_path):
     build_index(tmp_path)
-    certificate, key = _certificate(tmp_path)
+    certificate, key = make_certificate(tmp_path)
     with serving(tmp_path, tls=Tls(certificate, key)) as api:
         context = ssl.create_default_context(cafile=str(certificate))
         with httpx2.Client(base_url=f"https://localhost:{api.port}", verify=context) as client:
@@ -330,7 +325,7 @@ def test_https_with_certificate_files(tmp_path):
 
 
 def test_a_certificate_that_cannot_be_used_is_told(tmp_path):
-    certificate, _ = _certificate(tmp_path)
+    certificate, _ = make_certificate(tmp_path)
     other = tmp_path / "other.pem"
     other.write_text("nonsense")
 
@@ -341,27 +336,3 @@ def test_a_certificate_that_cannot_be_used_is_told(tmp_path):
         with pytest.raises(UsageError) as failure:
             config_for(app, tls)
         assert "--tls-cert" in failure.value.hint
-
-
-def _certificate(folder):
-    """A certificate of this machine, signed by itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "cert.pem", folder / "key.pem"
-    files[0].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    private = serialization.PrivateFormat.PKCS8
-    files[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, private, serialization.NoEncryption()))
-    return files

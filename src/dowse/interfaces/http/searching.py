@@ -20,6 +20,7 @@ _NOTHING = "Nothing was found. Try other words, fewer filters, or a lower min_sc
 _OWN: Json = {
     "max_tokens": fields.whole("The whole response has at most so many tokens.", 100, 1_000_000),
     "snippets": fields.flag("Pick the best lines of each passage and mark the query's words.", default=True),
+    "cursor": fields.CURSOR,
     "fresh": fields.choice("Whether to look at the files of the results.", ("warn", "ignore"), default="warn"),
 }
 _TAKES: Json = {**schemas.SEARCH, "properties": schemas.SEARCH["properties"] | _OWN}
