@@ -92,6 +92,14 @@ def test_a_put_does_not_leave_its_collection(owner, path):
     assert set(response.json()) == {"error"}
 
 
+def test_a_glob_deletes_nothing_but_a_document_of_that_very_name(owner):
+    for glob in ("*", "**/*.md", "tea/*", "tea/{green,black}.md"):
+        bad(owner.delete(f"/api/v1/documents/{glob}"), 404, "not_found")
+    good(owner.put("/api/v1/collections/tea/documents/a[1].md", content=b"# One"), 201)
+    assert good(owner.delete("/api/v1/documents/tea/a[1].md"))["documents"][0]["file"] == "tea/a[1].md"
+    assert len(good(owner.get("/api/v1/documents"))) == 5
+
+
 def test_what_cannot_be_read_is_not_put(owner):
     response = owner.put(
         "/api/v1/collections/tea/documents/a.pdf", content=b"not a pdf", headers={"Content-Type": "application/pdf"}

@@ -163,6 +163,7 @@ def test_it_changes_its_own_collections_and_no_others(api, guest):
     bad(guest.patch("/api/v1/collections/tea", json={"new_name": "vault"}), 403, "refused")
     bad(guest.post("/api/v1/collections/vault/update"), 404, "not_found")
     bad(guest.put("/api/v1/contexts", json={"text": "x"}), 403, "refused")
+    bad(guest.post("/api/v1/jobs", json={"kind": "embed"}), 403, "refused")
     bad(guest.put("/api/v1/contexts", json={"text": "x", "collection": "vault"}), 404, "not_found")
     bad(guest.post("/api/v1/ingest", json={"content": "x", "name": "x.md", "collection": "vault"}), 403, "refused")
     bad(guest.post("/api/v1/ingest", json={"content": "x", "name": "x.md"}), 403, "refused")

@@ -20,6 +20,7 @@ __all__ = ["METADATA", "ROWS", "listing"]
 
 _ANY_TYPE = frozenset({"", "application/octet-stream", "application/x-www-form-urlencoded"})
 """What clients send when they do not know: then the type is found out."""
+_GLOB_SIGNS = frozenset("*?[{")
 _VECTOR_SECONDS = 2.0  # that a put waits for vectors; they are made in any case
 
 _ORDERS: dict[str, tuple[Callable[[DocumentInfo], Any], bool]] = {
@@ -86,8 +87,11 @@ def put(asked: Asked) -> Answered:
 
 
 def delete(asked: Asked) -> Answered:
-    """Take a document out of the index; its file stays."""
-    found = asked.engine.delete(asked.arguments["id"])
+    """Take a document out of the index; its file stays. One at a time: signs of a glob are but signs here."""
+    name: str = asked.arguments["id"]
+    if not _GLOB_SIGNS.isdisjoint(name):
+        name = str(asked.engine.get(name).info.id)
+    found = asked.engine.delete(name)
     named = [{"file": info.file, "docid": info.docid, "id": str(info.id)} for info in found]
     return Answered({"deleted": len(found), "documents": named})
 

@@ -29,7 +29,9 @@ def events_route(shared: Shared) -> Route:
 
 def is_stream(path: str) -> bool:
     """Whether an answer at this address lasts as long as its client wants."""
-    return path.endswith(("/events", "/sse")) or "/mcp" in path
+    if path.startswith("/api/"):
+        return path.startswith("/api/v1/jobs/") and path.endswith("/events")
+    return path.endswith(("/mcp", "/sse")) or path.startswith("/mcp/")
 
 
 class _Events:

@@ -225,7 +225,8 @@ def _preflight() -> Response:
 
 def _other(path: str) -> str:
     """The name of a route that is none of the table's: few of them, whatever is asked for."""
-    return "mcp" if "/mcp" in path or path.endswith(("/sse", "/sse/messages")) else "other"
+    is_mcp = path.endswith(("/mcp", "/sse", "/sse/messages")) or path.startswith("/mcp/")
+    return "mcp" if is_mcp else "other"
 
 
 def _line(scope: Scope, route: str, sent: dict[str, Any], request_id: str, seconds: float) -> str:

@@ -8,6 +8,7 @@ from dowse.interfaces import wire
 from dowse.interfaces.http import fields
 from dowse.interfaces.http.documents import METADATA
 from dowse.interfaces.http.rows import LARGEST_BODY, Answered, Asked, Row
+from dowse.interfaces.mcp.access import RefusedError
 from dowse.interfaces.mcp.dialect import Json
 from dowse.interfaces.mcp.dialects.dowse import schemas
 from dowse.interfaces.mcp.dialects.dowse.writing import given_of
@@ -27,6 +28,11 @@ def started(asked: Asked) -> Answered:
         for name in names:
             asked.engine.collection(name)
         return Answered(job_json(start_update(asked, names)))
+    if asked.access.collections is not None:
+        raise RefusedError(
+            "Vectors are made for all collections at once, and this token is for some.",
+            hint="An update of a collection makes those that it lacks.",
+        )
     engine, force = asked.engine, arguments["force"]
 
     def work(tell: OnEvent) -> EmbedReport:
