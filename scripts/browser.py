@@ -16,13 +16,21 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO
+from typing import IO, NamedTuple
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PACKAGES = ("chromium", "fonts-inter")
 MISSING = "no Chromium: install one, or name it in DOWSE_BROWSER; the browser tests are skipped"
 ARGUMENTS = ("--no-sandbox",)  # as root it starts in no other way, and it sees nothing but our own server
 ADDRESS = re.compile(r"(?P<origin>http://127\.0\.0\.1:\d+)/#token=(?P<token>\S+)")
+
+
+class Server(NamedTuple):
+    """A server that runs."""
+
+    origin: str
+    token: str
+    pid: int
 
 
 def find() -> str | None:
@@ -53,15 +61,15 @@ def _works(*command: str) -> bool:
 
 
 @contextmanager
-def serving(environment: Mapping[str, str], *options: str) -> Iterator[tuple[str, str]]:
-    """A server in a process of its own, on a free port: its address and its token."""
+def serving(environment: Mapping[str, str], *options: str) -> Iterator[Server]:
+    """A server in a process of its own, on a free port."""
     command = [sys.executable, "-m", "dowse", "server", "--transport", "http", "--port", "0", *options]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
         said: SimpleQueue[str] = SimpleQueue()
         listener = Thread(target=_listen, args=(server.stderr, said), daemon=True)
         listener.start()
         try:
-            yield _announced(said)
+            yield Server(*_announced(said), server.pid)
         finally:
             server.terminate()
             listener.join()

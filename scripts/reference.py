@@ -301,6 +301,7 @@ def figures_page() -> Iterator[str]:
         ["what", "figure"],
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
+    yield from page_figures()
     yield from scale_figures()
 
 
@@ -330,6 +331,21 @@ SCALES = {
     "tree": "Much text in Markdown files of 40 KB, without embedding",
     "pdf": "One long PDF file, without embedding",
 }
+
+
+def page_figures() -> Iterator[str]:
+    """How soon the web page shows results."""
+    page = results("page")
+    yield "## The web page"
+    yield ""
+    yield f"Over the folder `{page.pop('folder')}`, in Chromium: from a keystroke to the frame that shows its results"
+    yield "(`benchmarks/page.py`)."
+    yield ""
+    page.pop("version")
+    yield from table(
+        ["what", "figure"],
+        [(what, f"{value:.1f}" if isinstance(value, float) else value) for what, value in page.items()],
+    )
 
 
 def scale_figures() -> Iterator[str]:

@@ -86,7 +86,7 @@ def main() -> int:
         index = (options.keep or Path(scratch)).resolve() / "index"
         environment = {**os.environ, "DOWSE_INDEX": str(index), "DOWSE_CONFIG": os.devnull, "DOWSE_EDITOR": "vscode"}
         prepare(index, environment)
-        with serving(environment) as (origin, _), sync_playwright() as playwright:
+        with serving(environment) as (origin, *_), sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
             take(browser, origin, "search")  # the model is loaded with the first question
             for name in PICTURES:

@@ -94,8 +94,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             engine.add_collection(write(place / name, files), name=name)
             engine.index(name)
         engine.embed()
-    with serving(environment_for(place), "--allow-root", str(place)) as (origin, token):
-        yield Site(origin, token, place)
+    with serving(environment_for(place), "--allow-root", str(place)) as server:
+        yield Site(server.origin, server.token, place)
 
 
 @pytest.fixture

@@ -35,10 +35,11 @@ export function makeAsker({ onAnswer, onError, onBusy }) {
     try {
       for (const [index, [mode, delay]] of steps.entries()) {
         if (delay && !now) await pause(delay, mine.signal);
-        const body = toBody(question, mode, stats);
+        const last = index === steps.length - 1;
+        const body = toBody(question, mode, stats, last);
         const { data, meta } = await call("POST", "/search", { body, signal: mine.signal });
         if (running !== mine) return;
-        answered = { question, body, data, meta, last: index === steps.length - 1 };
+        answered = { question, body, data, meta, last };
         onAnswer(answered);
       }
     } catch (error) {

@@ -10,7 +10,8 @@ export const MODES = {
   hybrid: { label: "Both", says: "Words and meaning, always", steps: [["lex", 0], ["hybrid", 160]] },
 };
 
-export const PAGE = 20;
+const PAGE = 20;
+const FIRST = 10; // as many as fit on a screen are enough for an answer that will be refined
 
 export function fromParams(params) {
   const mode = params.get("mode");
@@ -30,15 +31,15 @@ export function toAddress({ q, mode, collections, types, after, before }) {
 
 export const same = (one, other) => Boolean(one && other) && toAddress(one) === toAddress(other);
 
-/** The body of POST /api/v1/search; `stats` knows which media types a family has here. */
-export function toBody(question, mode, stats) {
+/** The body of POST /api/v1/search; `stats` knows which media types a family has here, `last` whether it is the last step. */
+export function toBody(question, mode, stats, last) {
   const filters = {};
   if (question.types.length) filters.type = { $in: question.types.flatMap((family) => mediaTypesOf(family, stats)) };
   const date = {};
   if (question.after) date.$gte = question.after;
   if (question.before) date.$lte = question.before;
   if (Object.keys(date).length) filters.date = date;
-  const body = { query: question.q, mode, limit: PAGE, explain: true };
+  const body = { query: question.q, mode, limit: last ? PAGE : FIRST, explain: true };
   if (question.collections.length) body.collections = question.collections;
   if (Object.keys(filters).length) body.filters = filters;
   return body;
