@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-clients test-cluster test-deploy clean
+.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-clients test-cluster test-deploy screenshots clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,6 +23,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable ".[code,opensearch]" --group dev
+	@$(BIN)/python scripts/browser.py
 	@touch $@
 
 run: setup  ## index DIR (default: the project's own docs) and serve it to agents over HTTP until Ctrl-C
@@ -69,6 +70,10 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/scale.py "$(EVAL)"
 	@$(BIN)/python benchmarks/watch.py
 	@$(BIN)/python benchmarks/budget.py "$(TREE)"
+	@$(BIN)/python benchmarks/page.py "$(TREE)" --keep .dowse/bench/page
+
+screenshots: setup  ## take docs/images anew, from the project's own documents
+	@$(BIN)/python scripts/screenshots.py --keep .dowse/screenshots
 
 docs: setup  ## generate docs/reference from the code
 	@$(BIN)/python scripts/reference.py

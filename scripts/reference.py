@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import click
+from reference_http import http_page
 
 import dowse
 from dowse import config, errors
@@ -71,6 +72,7 @@ def pages() -> dict[str, str]:
         "python.md": ("Python", python_page),
         "formats.md": ("Formats", formats_page),
         "dialects.md": ("Dialects", dialects_page),
+        "http.md": ("HTTP", http_page),
         "errors.md": ("Errors and exit codes", errors_page),
         "figures.md": ("Figures", figures_page),
         "clients.md": ("Clients of MCP", clients_page),
@@ -390,6 +392,7 @@ def figures_page() -> Iterator[str]:
         ["what", "figure"],
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
+    yield from page_figures()
     yield from scale_figures()
 
 
@@ -419,6 +422,21 @@ SCALES = {
     "tree": "Much text in Markdown files of 40 KB, without embedding",
     "pdf": "One long PDF file, without embedding",
 }
+
+
+def page_figures() -> Iterator[str]:
+    """How soon the web page shows results."""
+    page = results("page")
+    yield "## The web page"
+    yield ""
+    yield f"Over the folder `{page.pop('folder')}`, in Chromium: from a keystroke to the frame that shows its results"
+    yield "(`benchmarks/page.py`)."
+    yield ""
+    page.pop("version")
+    yield from table(
+        ["what", "figure"],
+        [(what, f"{value:.1f}" if isinstance(value, float) else value) for what, value in page.items()],
+    )
 
 
 def scale_figures() -> Iterator[str]:

@@ -96,6 +96,17 @@ class Snapshot(Protocol):
         """The cosines of just these chunks; those without a vector are left out."""
         ...
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """Up to k chunks in scope with their vectors, spread evenly over all of them, and how many there are.
+
+        The same chunks for the same state of the store; in the order of their refs.
+        """
+        ...
+
+    def mark(self) -> str:
+        """Another one after every change of the store: what was made from it holds as long as this is the same."""
+        ...
+
     def model(self) -> ModelIdentity | None:
         """The model whose vectors answer; None while there are none."""
         ...

@@ -483,3 +483,32 @@ def test_what_is_leased_is_given_to_nobody_else_until_its_time_has_passed(empty_
     empty_store.drop_vectors()
     assert empty_store.lease(["a", "b", "c"], "three", 60) == everything
     assert empty_store.lease([], "three", 60) == frozenset()
+
+
+def test_a_sample_is_spread_evenly_and_the_same_every_time(store: Store) -> None:
+    put_texts(store, {f"{number}.md": f"word{number}" for number in range(10)})
+    put_texts(store, {"w.md": "work"}, collection="work")
+    embed_backlog(store)
+    put_texts(store, {"late.md": "without a vector"})
+    with store.snapshot() as view:
+        everything, vectors, total = view.sample(MODEL, 100, NOTES)
+        assert total == len(everything) == len(vectors) == 10
+        assert everything == sorted(everything)
+        for ref, vector in zip(everything, vectors, strict=True):
+            assert view.cosines(MODEL, vector, [ref])[ref] == pytest.approx(1, abs=1e-5)
+        some, some_vectors, total = view.sample(MODEL, 5, NOTES)
+        assert (some, total, some_vectors.shape) == (everything[::2], 10, (5, MODEL.dims))
+        assert view.sample(OTHER_MODEL, 5, NOTES)[0] == []
+        only = view.sample(MODEL, 5, Scope(None, Compare("path", "eq", "3.md")))
+        assert [each.info.path for each in view.passages(only[0])] == ["3.md"]
+
+
+def test_the_mark_changes_with_every_change(store: Store) -> None:
+    def mark() -> str:
+        with store.snapshot() as view:
+            return view.mark()
+
+    before = mark()
+    assert mark() == before
+    put_texts(store, {"a.md": "alpha"})
+    assert mark() != before

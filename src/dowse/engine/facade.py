@@ -6,6 +6,7 @@ What only some verbs need is imported by them: a search loads nothing of what in
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ from dowse.types import (
     LedgerEntry,
     Passage,
     Query,
+    Scope,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from dowse.ingest.sources.given import Given
     from dowse.ingest.watch.state import WatchStatus
     from dowse.ingest.watch.watcher import Batch, Watcher
+    from dowse.ports import Vector
+    from dowse.search.landscape import Landscape
     from dowse.search.lookup import Found
     from dowse.search.verify import Verdict
     from dowse.search.why import Why
@@ -54,6 +58,16 @@ DEFAULT_COLLECTION = "default"
 
 class Engine(Caring):
     """Index, search and get over one index. Made by `dowse.open()`; close it, or use it in a `with`."""
+
+    def within(self, collections: frozenset[str] | None) -> "Engine":
+        """The same engine for somebody who may see and change only these collections; None: all. Closes nothing."""
+        if collections is None:
+            return self
+        from dowse.store.scoped import ScopedStore  # only servers have such clients
+
+        scoped = copy(self)
+        scoped.__dict__.update(_store=ScopedStore(self._store, collections), _scope=collections)
+        return scoped
 
     # Collections and contexts
 
@@ -212,7 +226,12 @@ class Engine(Caring):
         """Whether anybody watches this index, and how that goes."""
         from dowse.ingest.watch.state import watch_status
 
-        return watch_status(self.config.index_dir)
+        status = watch_status(self.config.index_dir)
+        if self._scope is None:
+            return status
+        followed = {name: how for name, how in status.collections.items() if name in self._scope}
+        problems = {name: what for name, what in status.problems.items() if name in self._scope}
+        return replace(status, pid=0, collections=followed, problems=problems)
 
     # Search
 
@@ -267,6 +286,10 @@ class Engine(Caring):
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has for the embedding model: what budgets are counted in."""
         return self._parts.tokens.count(text)
+
+    def embed_texts(self, texts: Sequence[str]) -> "Vector":
+        """The vectors of texts, as those of passages: one row for each."""
+        return self._parts.embedder.embed_passages(texts)
 
     # Check
 
@@ -352,6 +375,12 @@ class Engine(Caring):
         """The files that are not indexed, each with its reason."""
         with self._store.snapshot() as snapshot:
             return snapshot.ledger(name)
+
+    def landscape(self, collections: Iterable[str] = (), *, limit: int = 5_000) -> "Landscape":
+        """A map of passages by their vectors: a sample of at most so many; without names, of every collection."""
+        names = frozenset(self._known(name).name for name in collections) or self._scope
+        with self._store.snapshot() as snapshot:
+            return self._parts.landscapes.of(snapshot, limit, Scope(names))
 
     def _known_or_new(self, name: str) -> Collection:
         known = {collection.name: collection for collection in self.known_collections()}

@@ -15,6 +15,7 @@ from dowse.types import Chunking, Collection, Finding, ModelIdentity
 
 if TYPE_CHECKING:
     from dowse.ingest.settings import IndexSettings
+    from dowse.search.landscape import Landscapes
     from dowse.search.pipeline import Models
     from dowse.text.tokens import TokenCounter
 
@@ -92,6 +93,13 @@ class Parts:
         from dowse.text.tokens import TokenCounter  # counting loads a tokenizer; only budgets need it
 
         return TokenCounter(inference.tokenizer_json(self._config.embedder))
+
+    @cached_property
+    def landscapes(self) -> "Landscapes":
+        """The latest maps of the index."""
+        from dowse.search.landscape import Landscapes
+
+        return Landscapes()
 
     def index_settings(self, collection: Collection) -> "IndexSettings":
         """How a collection is indexed."""

@@ -21,6 +21,7 @@ class Wired:
         self.config = config
         self._store = store
         self._parts = Parts(config, on_message)
+        self._scope: frozenset[str] | None = None
 
     def known_collections(self) -> tuple[Collection, ...]:
         """Every collection without its counts, which take a look at every document."""
@@ -29,8 +30,9 @@ class Wired:
 
     def close(self) -> None:
         """Stop workers and release files."""
-        self._parts.close()
-        self._store.close()
+        if self._scope is None:
+            self._parts.close()
+            self._store.close()
 
     def __enter__(self) -> Self:
         return self

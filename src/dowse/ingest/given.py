@@ -94,7 +94,10 @@ def uri_of_path(name: str) -> str | None:
         given = parse_given(name)
     except UsageError:
         return None
-    return given.uri if given.path is not None and given.path.exists() else None
+    try:
+        return given.uri if given.path is not None and given.path.exists() else None
+    except OSError:  # no file has a name that long
+        return None
 
 
 def forget_failures(store: Store, names: Iterable[str], collection: str | None) -> list[str]:

@@ -41,9 +41,9 @@ _UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 """What json leaves as it is, but a terminal (C1 controls) or UTF-8 (half surrogates) cannot take."""
 
 
-def dumps(value: object) -> str:
-    """Readable JSON that survives any terminal and encoding, without a newline at the end."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+def dumps(value: object, *, indent: int | None = 2) -> str:
+    """JSON that survives any terminal and encoding, without a newline at the end; for programs without indent."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

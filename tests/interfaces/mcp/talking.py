@@ -16,10 +16,12 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from starlette.routing import BaseRoute
 
+from dowse.interfaces.http.app import make_app
+from dowse.interfaces.http.door import Door
+from dowse.interfaces.http.serving import config_for
 from dowse.interfaces.mcp.access import Access
 from dowse.interfaces.mcp.dialect import Dialect
 from dowse.interfaces.mcp.dialects import DIALECTS, load
-from dowse.interfaces.mcp.http import Door, make_app
 from dowse.interfaces.mcp.server import Serving, build
 from workbench import environment_for, open_at
 
@@ -157,7 +159,7 @@ def http_server(
         serving = Serving(engine, policy)
         tables = dialects or map(load, DIALECTS)
         app = make_app(tables, default, serving, Door(policy, TOKEN, **door), more)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
+        server = uvicorn.Server(config_for(app))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:

@@ -39,6 +39,8 @@ class Access:
     allow_private_urls: bool = False
     url_patterns: tuple[str, ...] | None = None
     """Which addresses may be fetched: `docs.python.org`, `*.example.org/manual/*`. None: every public one."""
+    collections: frozenset[str] | None = None
+    """The only ones that can be seen and changed; None: all."""
 
     @classmethod
     def on_stdio(cls, allowed: Iterable[Path] = ()) -> Self:

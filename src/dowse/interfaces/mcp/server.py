@@ -143,7 +143,8 @@ class _Handlers:
         said = self._dialect.instructions
         if isinstance(said, str):
             return said
-        return str(all_shown(await self._in_thread("quick", said, self._serving.engine)))
+        engine = self._serving.engine.within(self._access().collections)
+        return str(all_shown(await self._in_thread("quick", said, engine)))
 
     def _access(self) -> Access:
         """That of the present request."""
@@ -153,8 +154,14 @@ class _Handlers:
         return access
 
     def _call(self, context: _Context) -> Call:
-        serving = self._serving
-        return Call(serving.engine, self._access(), serving.jobs, serving.settings, _teller(context))
+        serving, access = self._serving, self._access()
+        return Call(
+            serving.engine.within(access.collections),
+            access,
+            serving.jobs.seen_by(access.collections),
+            serving.settings,
+            _teller(context),
+        )
 
     async def list_tools(self, context: _Context, params: types.PaginatedRequestParams | None) -> Any:
         _one_page(params)

@@ -113,6 +113,21 @@ class MemorySnapshot:
         stored = {ref: held.get(self._key(self._passages[ref])) for ref in refs if ref in self._passages}
         return {ref: _cosine(asked, values) for ref, values in stored.items() if values is not None}
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """Those in scope that have a vector, thinned out."""
+        import numpy as np
+
+        held = self._state.vectors[model] if model == self._state.model else {}
+        stored = {ref: held.get(self._key(self._passages[ref])) for ref in sorted(self._in_scope(scope))}
+        everything = [(ref, values) for ref, values in stored.items() if values]
+        picked = [everything[at * len(everything) // k] for at in range(k)] if len(everything) > k else everything
+        matrix = np.array([values for _, values in picked], dtype=np.float32).reshape(len(picked), model.dims)
+        return [ref for ref, _ in picked], matrix, len(everything)
+
+    def mark(self) -> str:
+        """That of the state."""
+        return str(self._state.mark)
+
     def model(self) -> ModelIdentity | None:
         """The first one."""
         return self._state.model

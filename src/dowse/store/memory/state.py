@@ -1,5 +1,6 @@
 """Everything that a memory store knows at one moment."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -54,6 +55,8 @@ class State:
     touched_at: int = 0
     """When the successor got its last vector."""
     next_version: int = 1
+    mark: int = field(default_factory=itertools.count().__next__)
+    """Every state has its own."""
 
     def copy(self) -> "State":
         """An independent state that starts out equal."""

@@ -98,6 +98,16 @@ def cosines(view: View, tag: str, vector: "Vector", refs: Sequence[Ref]) -> dict
     return {ref: _cosine(score) for ref, score in found.items() if version_of(ref) in known}
 
 
+def sampled(view: View, tag: str, k: int, scope: Scope) -> tuple[list[Ref], list[bytes], int]:
+    """Up to k embedded chunks in scope, spread evenly over all, the keys of their texts, and how many there are."""
+    query = of_kind("chunk", {"term": {"embedded": tag}}, *_within(view, scope))
+    found = [hit["_source"] for hit in view.chunks.scan(query, ["ref"], ["ref", "key", "version"])]
+    living = view.living([each["version"] for each in found])
+    everything = [each for each in found if each["version"] in living]
+    picked = [everything[at * len(everything) // k] for at in range(k)] if len(everything) > k else everything
+    return [each["ref"] for each in picked], [bytes.fromhex(each["key"]) for each in picked], len(everything)
+
+
 def _live(
     view: View, found: Mapping[str, Any], again: Callable[[Sequence[int]], Mapping[str, Any]]
 ) -> dict[Ref, float]:

@@ -113,6 +113,23 @@ class OpenSearchSnapshot:
             return {}
         return ranking.cosines(self._view, self._view.catalog.tag_of(model), vector, refs)
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """Those in scope are listed, and a part of them is fetched."""
+        import numpy as np
+
+        if model != self.model():
+            return [], np.zeros((0, model.dims), dtype=np.float32), 0
+        tag = self._view.catalog.tag_of(model)
+        refs, keys, count = ranking.sampled(self._view, tag, k, scope)
+        held = kept_vectors(self._view, tag, keys)
+        rows = [(ref, held[key]) for ref, key in zip(refs, keys, strict=True) if key in held]
+        matrix = np.array([vector for _, vector in rows], dtype=np.float32).reshape(len(rows), model.dims)
+        return [ref for ref, _ in rows], matrix, count
+
+    def mark(self) -> str:
+        """The number of the latest change."""
+        return str(self._view.sequence)
+
     def model(self) -> ModelIdentity | None:
         """The one that the catalogue names."""
         return self._view.catalog.model

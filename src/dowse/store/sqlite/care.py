@@ -9,11 +9,11 @@ from pathlib import Path
 
 from dowse.errors import DowseError, StoreCorruptError
 from dowse.logs import log, timed
+from dowse.store.sqlite.counting import bytes_below
 from dowse.store.sqlite.database import MIGRATIONS, ONLY_A_BACKUP, connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex
 from dowse.store.sqlite.lock import holder
 from dowse.store.sqlite.models import Held, give_up_successor, held, next_generation
-from dowse.store.sqlite.snapshot import bytes_below
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import entries_since, read_meta, remember_commit
 from dowse.text.analyse import ANALYSER

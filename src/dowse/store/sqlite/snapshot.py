@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -14,7 +13,6 @@ from dowse.store.sqlite.lexical import LexicalError
 from dowse.store.sqlite.passages import Passages
 from dowse.types import (
     Collection,
-    CollectionStats,
     Context,
     Document,
     DocumentInfo,
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
 _MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
 _AFTER_HEX = "g"
-_COUNT_VECTORS = "SELECT count(*) FROM vectors WHERE model = (SELECT min(id) FROM models)"
 _BY_PATH = "l.name, d.path"
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
@@ -180,6 +177,19 @@ class SqliteSnapshot:
         values = files.cosines(vector, np.fromiter(row_of.values(), dtype=np.int64, count=len(row_of)))
         return dict(zip(row_of, map(float, values), strict=True))
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """See `ports.Snapshot.sample`."""
+        from dowse.store.sqlite.sampling import sample  # only maps ask for it
+
+        return sample(
+            self._connection, self._model(model), model.dims, k, self._collection_ids(scope), self._chosen(scope)
+        )
+
+    def mark(self) -> str:
+        """See `ports.Snapshot.mark`: the number of the latest change."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = 'seq'").fetchone()
+        return "" if row is None else str(row[0])
+
     def model(self) -> ModelIdentity | None:
         """See `ports.Snapshot.model`."""
         query = "SELECT identity FROM models WHERE rows > 0 AND id = (SELECT min(id) FROM models)"
@@ -290,37 +300,9 @@ class SqliteSnapshot:
 
     def stats(self) -> StoreStats:
         """See `ports.Snapshot.stats`."""
-        query = (
-            "SELECT d.collection, count(*), sum(n.chunks), sum(n.missing > 0), sum(n.missing) FROM documents d "
-            "JOIN contents n INDEXED BY contents_counts ON n.id = d.content GROUP BY d.collection"
-        )
-        counts = {row[0]: row[1:] for row in self._remembered(query, tuple)}
-        query = "SELECT collection, state, count(*) FROM ledger GROUP BY collection, state"
-        refused = {row[:2]: row[2] for row in self._remembered(query, tuple)}
-        collections = []
-        query = f"SELECT id, {rows.COLLECTION_COLUMNS} FROM collections ORDER BY name"
-        for identifier, *columns in self._connection.execute(query):
-            documents, chunks, unembedded, missing = counts.get(identifier, (0, 0, 0, 0))
-            collections.append(
-                CollectionStats(
-                    rows.collection_from(tuple(columns)),
-                    documents,
-                    chunks,
-                    unembedded,
-                    refused.get((identifier, "failed"), 0),
-                    refused.get((identifier, "skipped"), 0),
-                    missing,
-                )
-            )
-        return StoreStats(
-            tuple(collections),
-            documents=sum(each.documents for each in collections),
-            chunks=sum(each.chunks for each in collections),
-            vectors=self._remembered(_COUNT_VECTORS, tuple)[0][0],
-            bytes_on_disk=bytes_below(self._directory),
-            model=self.model(),
-            successor=whole.succession(self._connection),
-        )
+        from dowse.store.sqlite.counting import counted  # searches do not count
+
+        return counted(self._connection, self._directory, lambda query: self._remembered(query, tuple), self.model())
 
     # Parts
 
@@ -426,16 +408,6 @@ class SqliteSnapshot:
             if row is not None:
                 found[ref] = row[0]
         return found
-
-
-def bytes_below(directory: Path) -> int:
-    """The size of every file of an index."""
-    total = 0
-    for path in directory.rglob("*"):
-        # A writer may remove a file between the listing and the look at it.
-        with suppress(OSError):
-            total += path.stat().st_size if path.is_file() else 0
-    return total
 
 
 def _parts(values: Sequence[int]) -> Iterator[tuple[Sequence[int], str]]:

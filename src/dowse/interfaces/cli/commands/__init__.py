@@ -19,6 +19,7 @@ COMMANDS = {
     "server": "serving:server",
     "connect": "connect:connect",
     "adopt": "adopt:adopt",
+    "token": "token:token",
     "verify": "checking:verify",
     "why": "checking:why",
     "eval": "evaluating:evaluate",

@@ -1,7 +1,6 @@
 """`why` and `verify`: why is this document found or not, and does this citation still hold?"""
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 from dowse.errors import NotFoundError, UsageError
 from dowse.interfaces import wire
@@ -11,11 +10,10 @@ from dowse.interfaces.mcp.dialects.dowse import naming
 from dowse.interfaces.mcp.dialects.dowse.answers import bounded, for_agents, reply, without_empty
 from dowse.interfaces.mcp.dialects.dowse.searching import query_of
 from dowse.search.citations import Citation, citation_of
+from dowse.search.why import Why
+from dowse.types import Query
 
-if TYPE_CHECKING:
-    from dowse.search.why import Why
-
-__all__ = ["verify", "why"]
+__all__ = ["reason_of", "verify", "why"]
 
 _LEFT_OUT = ("diff", "explain", "places", "words", "notes", "passage", "ledger")
 """What a budget does without, first to last."""
@@ -24,11 +22,17 @@ _LONGEST_TEXT = 2_000  # characters of a text or a diff
 
 def why(call: Call, arguments: Arguments) -> Reply:
     """What became of one document in the answer to a query."""
-    name = naming.bare_name(arguments["name"])
-    reason = call.engine.why(query_of(call, arguments), name)
-    if reason.outcome == "not_indexed" and reason.info is None and reason.entry is None and _is_hidden(call, name):
-        reason = replace(reason, message=f"{name} is not in the index.", hint=_hint(call, name))
+    reason = reason_of(call, query_of(call.engine, arguments), arguments["name"])
     return reply(bounded(call.engine, _reason(reason), arguments["max_tokens"], _LEFT_OUT))
+
+
+def reason_of(call: Call, query: Query, name: str) -> Why:
+    """The same for every interface; of what lies beyond this connection's reach on the disk, nothing is told."""
+    name = naming.bare_name(name)
+    reason = call.engine.why(query, name)
+    if reason.outcome == "not_indexed" and reason.info is None and reason.entry is None and _is_hidden(call, name):
+        return replace(reason, message=f"{name} is not in the index.", hint=_hint(call, name))
+    return reason
 
 
 def verify(call: Call, arguments: Arguments) -> Reply:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from dowse.filters import from_operators
 from dowse.interfaces import wire
@@ -10,6 +11,9 @@ from dowse.interfaces.mcp.dialects.dowse.answers import rendered, reply, without
 from dowse.search.budget import Page, Portion, fit
 from dowse.search.citations import citation_of
 from dowse.types import Answer, Hit, Query
+
+if TYPE_CHECKING:
+    from dowse.engine import Engine
 
 __all__ = ["lane_of", "query_of", "search"]
 
@@ -24,7 +28,7 @@ Copies = dict[tuple[bytes, int], list[str]]
 
 def search(call: Call, arguments: Arguments) -> Reply:
     """The best passages, within the budget."""
-    answer, copies = _distinct(call, query_of(call, arguments))
+    answer, copies = _distinct(call, query_of(call.engine, arguments))
     explain: bool = arguments["explain"]
     notes = [*answer.notes, *([] if answer.hits else [_NOTHING])]
 
@@ -43,7 +47,7 @@ def search(call: Call, arguments: Arguments) -> Reply:
     return reply(packed.rendered)
 
 
-def query_of(call: Call, arguments: Arguments) -> Query:
+def query_of(engine: "Engine", arguments: Arguments) -> Query:
     """What is asked, for `search` and for `why`.
 
     Raises:
@@ -55,7 +59,7 @@ def query_of(call: Call, arguments: Arguments) -> Query:
     mode = arguments["mode"]
     if "searches" in arguments and mode != "auto":
         raise BadArgumentsError("The types of 'searches' are their mode: leave it out.", details={"argument": "mode"})
-    config = call.engine.config
+    config = engine.config
     return Query(
         arguments.get("query", ""),
         mode,

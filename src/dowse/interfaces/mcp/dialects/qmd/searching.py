@@ -19,6 +19,7 @@ class NoVectorsError(DowseError):
     """The index was never embedded."""
 
     code = "no_vectors"
+    http_status = 503
 
     def __init__(self) -> None:
         super().__init__("Vector index not found. Run 'qmd embed' first to create embeddings.")
