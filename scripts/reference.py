@@ -385,6 +385,7 @@ def figures_page() -> Iterator[str]:
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
     yield from scale_figures()
+    yield from serving_figures()
 
 
 def chunking_figures() -> Iterator[str]:
@@ -430,6 +431,18 @@ def scale_figures() -> Iterator[str]:
             ["what", "figure"],
             [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in found[part].items()],
         )
+
+
+def serving_figures() -> Iterator[str]:
+    """What MCP clients wait for."""
+    found = results("serving")
+    yield "## MCP on stdio"
+    yield ""
+    yield f"CPU time of the server, over {found.pop('files'):,} generated Markdown files that were indexed by words:"
+    yield "the start until `tools/list` is answered, and calls of the qmd dialect (`benchmarks/serving.py`)."
+    yield ""
+    found.pop("version")
+    yield from table(["what", "figure"], [(what, f"{value:.3f}") for what, value in found.items()])
 
 
 def results(name: str) -> dict[str, Any]:
