@@ -394,6 +394,7 @@ def figures_page() -> Iterator[str]:
     )
     yield from page_figures()
     yield from scale_figures()
+    yield from serving_figures()
 
 
 def chunking_figures() -> Iterator[str]:
@@ -471,6 +472,18 @@ def reliability_page() -> str:
     ]
     lines = table(["what", "figures", "command"], rows)
     return "\n".join([f"{before}{first}", "", *lines, f"{last}{rest.partition(last)[2]}"])
+
+
+def serving_figures() -> Iterator[str]:
+    """What MCP clients wait for."""
+    found = results("serving")
+    yield "## MCP on stdio"
+    yield ""
+    yield f"CPU time of the server, over {found.pop('files'):,} generated Markdown files that were indexed by words:"
+    yield "the start until `tools/list` is answered, and calls of the qmd dialect (`benchmarks/serving.py`)."
+    yield ""
+    found.pop("version")
+    yield from table(["what", "figure"], [(what, f"{value:.3f}") for what, value in found.items()])
 
 
 def results(name: str) -> dict[str, Any]:

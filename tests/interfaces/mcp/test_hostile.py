@@ -65,6 +65,7 @@ def row(dialect, name):
     return next(tool for tool in load(dialect).tools if tool.name == name)
 
 
+@pytest.mark.covers("mcp-bad-arguments")
 @pytest.mark.parametrize(("dialect", "tool"), TOOLS)
 def test_arguments_that_no_schema_takes_are_errors_of_the_tool(web, dialect, tool):
     assert called(web, dialect, tool, {"no such argument": 1})["isError"] is True
@@ -76,6 +77,7 @@ def test_arguments_that_no_schema_takes_are_errors_of_the_tool(web, dialect, too
             assert called(web, dialect, tool, {name: beyond})["isError"] is True, name
 
 
+@pytest.mark.covers("mcp-bad-arguments")
 @pytest.mark.parametrize(
     ("dialect", "tool"), [(dialect, tool) for dialect, tool in TOOLS if row(dialect, tool).input.get("required")]
 )
@@ -90,6 +92,7 @@ def test_huge_arguments_are_errors_of_the_tool(web, dialect, tool):
         assert len(json.dumps(result)) < 10_000, "the error repeats what was sent"
 
 
+@pytest.mark.covers("mcp-bad-requests")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_unknown_methods_tools_and_prompts_are_errors_of_the_protocol(web, dialect):
     assert asked(web, dialect, "tools/call", name="no_such_tool", arguments={})["error"]["code"] == -32602
@@ -98,6 +101,7 @@ def test_unknown_methods_tools_and_prompts_are_errors_of_the_protocol(web, diale
     assert '"code":-32601' in web.post(f"/{dialect}/mcp", json=message).text.replace(" ", "")
 
 
+@pytest.mark.covers("mcp-traversal")
 @pytest.mark.parametrize(
     "path",
     [
@@ -121,6 +125,7 @@ def test_addresses_lead_nowhere_but_into_the_index(web, folder, template, path):
     assert SECRET not in json.dumps(answer)
 
 
+@pytest.mark.covers("mcp-read-only")
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_read_only_hides_every_tool_that_writes(folder, dialect):
     with (
@@ -136,6 +141,7 @@ def test_read_only_hides_every_tool_that_writes(folder, dialect):
             assert (error["code"], error["message"]) == (-32602, f"Unknown tool: {name}")
 
 
+@pytest.mark.covers("mcp-concurrent")
 def test_many_calls_at_once_are_each_answered_with_their_own(web):
     def ask(number):
         result = asked(web, "probe", "tools/call", number, name="echo", arguments={"text": str(number)})["result"]
@@ -145,6 +151,7 @@ def test_many_calls_at_once_are_each_answered_with_their_own(web):
         assert list(pool.map(ask, range(64))) == list(range(64))
 
 
+@pytest.mark.covers("mcp-concurrent")
 def test_a_client_that_vanishes_ends_its_call_and_nothing_else(web, tmp_path):
     file = tmp_path / "file"
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}

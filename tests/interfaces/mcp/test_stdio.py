@@ -221,6 +221,7 @@ def test_an_unknown_dialect_is_told_before_anything_starts(folder):
     assert "There is no dialect klingon." in (folder / "stderr").read_text()
 
 
+@pytest.mark.covers("mcp-read-only")
 def test_read_only_on_the_command_line_offers_nothing_that_writes(folder):
     with lines(program("mcp", "--read-only"), folder) as server:
         server.open()

@@ -46,6 +46,7 @@ def loading(monkeypatch):
     go.set()
 
 
+@pytest.mark.covers("mcp-first-answer")
 @pytest.mark.parametrize("era", ["handshake", "stateless"])
 def test_the_model_is_loaded_once_the_tools_were_listed_and_words_do_not_wait_for_it(folder, loading, era):
     started, go, loaded = loading
@@ -63,6 +64,7 @@ def test_the_model_is_loaded_once_the_tools_were_listed_and_words_do_not_wait_fo
     assert not started.acquire(blocking=False)
 
 
+@pytest.mark.covers("mcp-first-answer")
 def test_a_search_by_meaning_waits_for_the_load_that_is_under_way(folder, loading):
     started, go, loaded = loading
     with in_process("qmd", folder) as talk:
