@@ -11,7 +11,7 @@ STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow test-cluster test-deploy lint coverage bench docs dist clean
+.PHONY: help setup run demo test test-slow test-cluster test-deploy figures lint coverage bench docs dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,11 @@ test-cluster: setup  ## the same store suite on three OpenSearch nodes started h
 test-deploy: setup  ## the files of deploy/ against the schemas of Kubernetes (a package of 22 MB)
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group deploy
 	@$(BIN)/python -m pytest tests/test_deploy.py $(ARGS)
+
+figures: setup  ## the figures of docs/concepts/reliability.md: storms, power failures, faults, sizes (an hour)
+	@DOWSE_TEST_FIGURES=benchmarks/results/reliability $(BIN)/python -m pytest -n auto -m slow \
+		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py $(ARGS)
+	@$(BIN)/python scripts/reference.py
 
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .

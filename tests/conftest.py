@@ -1,7 +1,7 @@
 """Figures: what slow tests measured is printed at the end of the run, and kept where DOWSE_TEST_FIGURES says.
 
-A figure is the name of a promise with its numbers. `DOWSE_TEST_FIGURES=FOLDER make test-slow` writes one JSON file
-for each, with the command that gives it; scripts/reference.py puts them into docs/concepts/reliability.md.
+A figure is the name of a promise with its numbers. `make figures` keeps one JSON file for each, and
+scripts/reference.py puts them into docs/concepts/reliability.md.
 """
 
 import json

@@ -16,7 +16,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up. A module imports its own package, or anything strictly below.
 LAYERS = (
-    {"types", "errors", "locks", "durable"},
+    {"errors", "types"},
+    {"durable", "locks", "logs"},
     {"text"},
     {"filters"},
     {"ports"},

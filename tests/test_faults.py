@@ -20,7 +20,7 @@ FAULTS = {
     "nothing can be removed": ("unlink", errno.EIO),
 }
 QUICK = {"write": (1, 150), "fsync": (1, 12), "open": (9,), "unlink": (1,)}
-MANY = {"write": range(1, 400, 9), "fsync": range(1, 40), "open": range(1, 40), "unlink": range(1, 12)}
+MANY = {"write": range(1, 400, 27), "fsync": range(1, 40, 3), "open": range(1, 40, 4), "unlink": range(1, 12, 3)}
 
 
 @pytest.fixture(scope="module")

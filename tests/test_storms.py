@@ -90,7 +90,12 @@ class Storm:
         engine = open_at(self.folder, embedder=str(self.memory.get("embedder", "hashed")))
         engine.search(Query("zebra", mode="lex"))
         self.longest = max(self.longest, time.monotonic() - started)
-        return engine
+        held = engine.stats().model
+        if "embedder" not in self.memory or held is None or held.name == self.memory["embedder"]:
+            return engine
+        engine.close()
+        self.memory["embedder"] = held.name
+        return open_at(self.folder, embedder=held.name)
 
     def judge(self, engine: Engine, hashes: dict[str, str], deleted: set[str]) -> None:
         """Compare with what was acknowledged, and words with documents; then write, and look at everything."""
@@ -172,6 +177,7 @@ def an_earlier_layout(storm: Storm) -> None:
     shutil.rmtree(storm.folder / "index", ignore_errors=True)
     with zipfile.ZipFile(storm.chance.choice(sorted(_LAYOUTS.glob("*.zip")))) as archive:
         archive.extractall(storm.folder / "index")
+    (storm.folder / "index").chmod(0o700)
 
 
 def a_backup(storm: Storm) -> None:

@@ -1,7 +1,6 @@
 """Files that are there as a whole or not at all, also after a power failure, and readable by their owner alone."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[IO[bytes]]:
     """
     if path.exists() and not replace:
         raise ConflictError(f"There is already a file {path}.", hint="Choose another name, or replace it with --force.")
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    draft = path.with_name(f".{path.name}.{os.urandom(4).hex()}.part")
     try:
         descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         try:
@@ -53,10 +52,11 @@ def sync_folder(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a folder for its owner alone, with the folders above it, and make their names durable."""
-    made = []
-    while not folder.exists():
-        made.append(folder)
-        folder = folder.parent
-    for each in reversed(made):
+    missing, place = [], folder
+    while not place.exists():
+        missing.append(place)
+        place = place.parent
+    for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
         sync_folder(each.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)  # which refuses a file in its place

@@ -45,8 +45,9 @@ def import_collection(
     store: Store, file: Path, configured: ModelIdentity | None, *, name: str, root: Path | str | None
 ) -> TransferReport:
     """Take a collection in; its vectors count where they are of the model that answers, or is to answer, here."""
+    from dowse.ingest.chunk import check_chunking
     from dowse.ingest.collections import check_name
-    from dowse.ingest.sources import resolve_root
+    from dowse.ingest.sources import check_pattern, resolve_root
 
     folder = None if root is None else resolve_root(root)
     with Archive(file) as archive:
@@ -54,6 +55,9 @@ def import_collection(
         if name:
             head = changed(head, collection=changed(head.collection, name=name))
         check_name(head.collection.name)
+        check_pattern(head.collection.pattern)
+        if head.collection.chunking is not None:
+            check_chunking(head.collection.chunking)
         archive.check()
         with store.snapshot() as snapshot:
             wanted = snapshot.model() or configured

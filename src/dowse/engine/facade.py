@@ -15,6 +15,7 @@ from uuid import UUID
 from dowse.config import Config, is_cluster
 from dowse.engine.parts import Parts
 from dowse.errors import NotFoundError, UsageError
+from dowse.logs import timed
 from dowse.ports import Snapshot, Store
 from dowse.store.sqlite import SqliteStore
 from dowse.types import (
@@ -230,7 +231,9 @@ class Engine:
     def search(self, query: str | Query) -> Answer:
         """Answer a question from the index, with every hit's freshness unless the query says otherwise."""
         asked = Query(query) if isinstance(query, str) else query
-        found = self._answer(asked)
+        with timed("search", limit=asked.limit) as said:
+            found = self._answer(asked)
+            said |= {"mode": found.mode, "hits": len(found.hits), "notes": len(found.notes)}
         if asked.fresh == "ignore":
             return found
         from dowse.ingest import freshness
@@ -382,9 +385,24 @@ class Engine:
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> list[Finding]:
         """Examine the index; `repair` first rebuilds everything that is derived."""
+        from dowse.engine.doctor import examine
+
         if repair:
             self._store.rebuild(progress)
-        return [*self._store.check(deep=deep), *self._parts.check()]
+        return examine(self._store, self.config, self._parts, deep=deep)
+
+    def bundle(self, file: Path | str, *, replace: bool = False) -> int:
+        """Write what helps to find a problem to a file, without names and texts; returns its size."""
+        from dowse.engine.bundle import write_bundle
+
+        return write_bundle(self._store, self.config, self.doctor(), Path(file), replace=replace)
+
+    @property
+    def bundle_contents(self) -> tuple[str, ...]:
+        """What is in such a file, in words."""
+        from dowse.engine.bundle import CONTENTS
+
+        return CONTENTS
 
     def close(self) -> None:
         """Stop workers and release files."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 
 from dowse.errors import ModelMismatchError
+from dowse.logs import timed
 from dowse.ports import Embedder, Store
 from dowse.types import EmbedReport, Event, ModelIdentity, new_document_id
 
@@ -29,7 +30,8 @@ def embed_backlog(
     tell(Event("embed", done, total))
     with closing(_shares(store, model)) as shares:
         for batch in shares:
-            vectors = embedder.embed_passages([text for _, text in batch])
+            with timed("embed", passages=len(batch)):
+                vectors = embedder.embed_passages([text for _, text in batch])
             store.put_vectors(model, [(key, vector) for (key, _), vector in zip(batch, vectors, strict=True)])
             done += len(batch)
             tell(Event("embed", done, max(total, done)))

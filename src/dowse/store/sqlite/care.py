@@ -8,8 +8,10 @@ from itertools import islice
 from pathlib import Path
 
 from dowse.errors import DowseError, StoreCorruptError
-from dowse.store.sqlite.database import ONLY_A_BACKUP, connect_reader, in_our_words
+from dowse.logs import log, timed
+from dowse.store.sqlite.database import MIGRATIONS, ONLY_A_BACKUP, connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex
+from dowse.store.sqlite.lock import holder
 from dowse.store.sqlite.models import Held, give_up_successor, held, next_generation
 from dowse.store.sqlite.snapshot import bytes_below
 from dowse.store.sqlite.vector_files import VectorFiles
@@ -42,8 +44,10 @@ def recover(connection: sqlite3.Connection, directory: Path) -> None:
         index = LexicalIndex.at(directory, generation)
         there, needed = index.opstamp(), needed_opstamp(connection)
         if there is None or read_meta(connection, "analyser") != ANALYSER or index.problem():
-            rebuild_lexical(connection, directory, None)
+            with timed("words.rebuilt"):
+                rebuild_lexical(connection, directory, None)
         elif there != needed:
+            log("words.caught_up", "info", there=there, needed=needed)
             _catch_up(connection, index, there, needed)
     _restore_vectors(connection, directory)
 
@@ -66,9 +70,10 @@ def _catch_up(connection: sqlite3.Connection, index: LexicalIndex, there: int, n
 
 def rebuild(connection: sqlite3.Connection, directory: Path, progress: Progress | None) -> None:
     """Make everything anew that is derived: SQLite's own indexes where they are damaged, words, vectors."""
-    if connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
-        connection.execute("REINDEX")
     verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        connection.execute("REINDEX")
+        verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise StoreCorruptError(f"The database in {directory} is damaged: {verdict}.", hint=ONLY_A_BACKUP)
     rebuild_lexical(connection, directory, progress)
@@ -134,6 +139,7 @@ def _restore_vectors(connection: sqlite3.Connection, directory: Path) -> None:
         files = model.files(directory)
         there = files.rows_on_disk()
         if there < model.rows:
+            log("vectors.restored", "info", there=there, needed=model.rows)
             for part in _vector_parts(connection, model.id, there - 1):
                 _write_vectors(files, part, model.dims)
 
@@ -217,6 +223,7 @@ def check(directory: Path, database: Path, *, deep: bool) -> list[Finding]:
             try:
                 return [
                     _check_database(connection, directory, deep=deep),
+                    _check_writer(directory),
                     _check_lexical(connection, directory, deep=deep),
                     _check_vectors(connection, directory, deep=deep),
                 ]
@@ -233,7 +240,14 @@ def _check_database(connection: sqlite3.Connection, directory: Path, *, deep: bo
         problem = verdict if verdict != "ok" else f"a row of {strays[0]} refers to nothing"
         hint = f"Try `dowse doctor --repair`. If that cannot mend it: {ONLY_A_BACKUP}"
         return Finding("database", False, f"The database in {directory} is damaged: {problem}.", hint)
-    return Finding("database", True, "The database is sound.")
+    said = f"The database is sound (layout {len(MIGRATIONS)}, SQLite {sqlite3.sqlite_version})."
+    return Finding("database", True, said)
+
+
+def _check_writer(directory: Path) -> Finding:
+    who = holder(directory / "writer.lock")
+    message = f"{who} is writing." if who else "Nobody is writing; the lock is free."
+    return Finding("lock", True, message)
 
 
 def _check_lexical(connection: sqlite3.Connection, directory: Path, *, deep: bool) -> Finding:

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from dowse.durable import make_folder
 from dowse.errors import ConflictError, NotFoundError
-from dowse.store.sqlite import backup, care, models, rows
+from dowse.logs import timed
+from dowse.store.sqlite import care, models, rows
 from dowse.store.sqlite.database import connect_writer, in_our_words
 from dowse.store.sqlite.lock import WriterLock
 from dowse.store.sqlite.readers import Readers
@@ -58,7 +59,7 @@ class SqliteStore:
     def _writing(self) -> Iterator[Writing]:
         with in_our_words(self.directory):
             make_folder(self.directory)
-            with self._lock.held():
+            with timed("store.write"), self._lock.held():
                 connection = self._connection()
                 care.recover(connection, self.directory)
                 connection.execute("BEGIN IMMEDIATE")
@@ -345,11 +346,15 @@ class SqliteStore:
 
     def backup(self, file: Path, *, replace: bool = False) -> TransferReport:
         """Write everything that cannot be made anew to one file; see `backup.write_backup`."""
+        from dowse.store.sqlite.backup import write_backup  # a search need not load what packs and unpacks
+
         with in_our_words(self.directory):
-            return backup.write_backup(self._database, file, self._upgrade, replace=replace)
+            return write_backup(self._database, file, self._upgrade, replace=replace)
 
     def restore(self, file: Path, *, force: bool = False) -> TransferReport:
         """Put what a backup holds in the place of this index; see `backup.restore`."""
+        from dowse.store.sqlite.backup import restore
+
         with in_our_words(self.directory):
             make_folder(self.directory)
             with self._lock.held():
@@ -357,7 +362,7 @@ class SqliteStore:
                 if self._writer is not None:
                     self._writer.close()
                     self._writer = None
-                return backup.restore(self.directory, self._database, file, force=force)
+                return restore(self.directory, self._database, file, force=force)
 
     def close(self) -> None:
         """See `ports.Store.close`."""

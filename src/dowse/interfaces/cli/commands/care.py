@@ -1,11 +1,12 @@
 """`status`, `doctor` and `cleanup`: how the index is, and what keeps it well."""
 
 import sys
+from pathlib import Path
 
 import click
 
 from dowse import __version__
-from dowse.errors import DowseError
+from dowse.errors import ConfigError, DowseError
 from dowse.interfaces import wire
 from dowse.interfaces.cli import progress, render, terminal
 from dowse.interfaces.cli.app import Command
@@ -83,17 +84,23 @@ def cleanup(session: Session, days: float | None) -> None:
 @click.command(cls=Command)
 @click.option("--deep", is_flag=True, help="Compare every derived entry with the database.")
 @click.option("--repair", is_flag=True, help="First make everything derived anew.")
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a file for whoever helps, without texts, names and questions.",
+)
 @json_option
 @click.pass_obj
-def doctor(session: Session, *, deep: bool, repair: bool, as_json: bool) -> None:
-    """Examine the index and the model.
+def doctor(session: Session, *, deep: bool, repair: bool, bundle: Path | None, as_json: bool) -> None:
+    """Examine the index, the models and their surroundings; each check names its remedy.
 
     Exits with 1 when something is wrong.
     """
-    with session.engine() as engine, progress.shown(session) as on_event:
-        findings = engine.doctor(
-            deep=deep, repair=repair, progress=lambda done, total: on_event(Event("store", done, total))
-        )
+    try:
+        findings = _findings(session, deep=deep, repair=repair, bundle=bundle)
+    except ConfigError as error:
+        findings = [Finding("settings", ok=False, message=error.message, hint=error.hint)]
     if as_json:
         terminal.emit(wire.dumps([wire.finding(each) for each in findings]))
     else:
@@ -102,6 +109,19 @@ def doctor(session: Session, *, deep: bool, repair: bool, as_json: bool) -> None
     bad = [each for each in findings if not each.ok]
     if bad:
         raise DowseError(f"{len(bad)} of {len(findings)} checks failed.", hint=bad[0].hint)
+
+
+def _findings(session: Session, *, deep: bool, repair: bool, bundle: Path | None) -> list[Finding]:
+    with session.engine() as engine, progress.shown(session) as on_event:
+        findings = engine.doctor(
+            deep=deep, repair=repair, progress=lambda done, total: on_event(Event("store", done, total))
+        )
+        if bundle is not None:
+            size = engine.bundle(bundle)
+            session.say(f"Wrote {bundle} ({size:,} bytes). In it are, and nothing else:")
+            for line in engine.bundle_contents:
+                session.say(f"- {line}")
+    return findings
 
 
 def _finding_line(finding: Finding, *, coloured: bool) -> str:
