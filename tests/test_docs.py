@@ -167,7 +167,7 @@ def test_every_command_that_a_page_shows_exists_with_its_options(page: Path) -> 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_environment_variable_that_a_page_names_exists(page: Path) -> None:
-    known = {variable for _, variable, *_ in config.describe()} | {"DOWSE_CONFIG", "DOWSE_DEBUG"}
+    known = {variable for _, variable, *_ in config.describe()} | {*config.OTHER_VARIABLES, "DOWSE_TEST_CLUSTER"}
     assert set(re.findall(r"\bDOWSE_[A-Z_]+\b", text_of(page))) <= known
 
 

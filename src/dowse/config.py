@@ -13,11 +13,11 @@ from typing import NamedTuple, Self
 
 from dowse.errors import ConfigError
 
-__all__ = ["SETTINGS", "Config", "Setting", "describe"]
+__all__ = ["OTHER_VARIABLES", "SETTINGS", "Config", "Setting", "describe"]
 
 _PREFIX = "DOWSE_"
 _CREDENTIALS = {"DOWSE_OPENSEARCH_USER", "DOWSE_OPENSEARCH_PASSWORD", "DOWSE_OPENSEARCH_TOKEN"}
-_OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG", *_CREDENTIALS}
+OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG", *_CREDENTIALS}
 """Ours, but not settings: the path of the file, tracebacks for unexpected errors, and what opens a cluster."""
 _TEST_VARIABLES = "DOWSE_TEST_"
 
@@ -306,10 +306,10 @@ def _from_environment(env: Mapping[str, str]) -> _Found:
     variables = {_variable(name): name for name in SETTINGS}
     for variable, text in sorted(env.items()):
         ours = variable.startswith(_PREFIX) and not variable.startswith(_TEST_VARIABLES)
-        if not ours or variable in _OTHER_VARIABLES:
+        if not ours or variable in OTHER_VARIABLES:
             continue
         if variable not in variables:
-            raise _unknown(variable, "in the environment", [*variables, *_OTHER_VARIABLES])
+            raise _unknown(variable, "in the environment", [*variables, *OTHER_VARIABLES])
         if text:
             yield variables[variable], text, variable
 

@@ -6,6 +6,7 @@ take the place that it left, or replace it. Only what stands at the end is writt
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from uuid import UUID
 
 from dowse.errors import StoreError
 from dowse.store.opensearch.catalog import Catalog
@@ -38,6 +39,8 @@ class Plan:
     originals: dict[str, bytes] = field(default_factory=dict)
     seen: dict[str, tuple[int, int]] = field(default_factory=dict)
     """The version of each document's record; also of those that a dropped collection left behind."""
+    reserved: dict[str, str] = field(default_factory=dict)
+    """The document that a place's note names, where that document is not there."""
     entries: list[str] = field(default_factory=list)
     """The ids of the ledger's entries at these places."""
     placed: set[Place] = field(default_factory=set)
@@ -74,6 +77,11 @@ def plan_put(connection: Connection, indexes: Indexes, catalog: Catalog, drafts:
     plan.seen = {id_: record.on for id_, record in there.items() if record.on}
     plan.before = {id_: record for id_, record in there.items() if record.info.collection}
     plan.after = dict(plan.before)
+    # Another writer has just noted a place and not yet written its document, or died: that id is for whoever is first.
+    plan.reserved = {id_: owner for id_, owner in plan.noted.items() if owner not in there}
+    old = {place_id(record.collection, record.info.path) for record in plan.before.values()} - plan.notes.keys()
+    for id_, note in connection.get_many([(indexes.contents, id_, "") for id_ in sorted(old)], ["document"]).items():
+        plan.notes[id_] = (note["_seq_no"], note["_primary_term"])
     for record in plan.before.values():
         plan.owners[record.collection, record.info.path] = record.id
     _read_contents(connection, indexes, plan, drafts)
@@ -118,7 +126,7 @@ def _take(plan: Plan, draft: Draft, place: Place) -> None:
     if previous is not None:
         plan.owners.pop((previous.collection, previous.info.path), None)
     content = plan.contents[key].content
-    old = info if previous is None else previous.info
+    old = replace(info, id=_id_for(plan, info.id, place)) if previous is None else previous.info
     made = replace(
         info,
         id=old.id,
@@ -130,6 +138,12 @@ def _take(plan: Plan, draft: Draft, place: Place) -> None:
     said = _plain(info.metadata)
     plan.after[old.id.hex] = Record(made, 0, place[0], key, said, on=plan.seen.get(old.id.hex))
     plan.owners[place] = old.id.hex
+
+
+def _id_for(plan: Plan, given: UUID, place: Place) -> UUID:
+    """The id of a new document: its own, unless another one is reserved for its place."""
+    reserved = plan.reserved.get(place_id(*place))
+    return given if reserved is None or reserved in plan.after else UUID(reserved)
 
 
 def _plain(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:

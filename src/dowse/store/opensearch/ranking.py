@@ -48,7 +48,7 @@ def best_words(
 
 def word_scores(view: View, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives) -> dict[Ref, float]:
     """The scores of just these chunks."""
-    known = view.living([version_of(ref) for ref in refs])
+    known = view.live({version_of(ref) for ref in refs})
     scores = {ref: 0.0 for ref in refs if version_of(ref) in known}
     groups = _groups(terms, alternatives)
     if groups and scores:
@@ -93,7 +93,7 @@ def cosines(view: View, tag: str, vector: "Vector", refs: Sequence[Ref]) -> dict
     if not refs:
         return {}
     among = [{"terms": {"ref": list(refs)}}]
-    known = view.living([version_of(ref) for ref in refs])
+    known = view.live({version_of(ref) for ref in refs})
     found = _hits(view.chunks.search(_compared(tag, unit(vector), among, len(refs))))
     return {ref: _cosine(score) for ref, score in found.items() if version_of(ref) in known}
 
@@ -116,6 +116,7 @@ def _live(
     while True:
         hits = _hits(found)
         if view.clean:
+            view.met.update(map(version_of, hits))
             return hits
         live = view.living([version_of(ref) for ref in hits])
         more = {version_of(ref) for ref in hits} - live.keys()

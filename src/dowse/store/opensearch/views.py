@@ -8,7 +8,7 @@ was opened; a new one is opened after a refresh, so that it shows all that was.
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any
@@ -127,6 +127,8 @@ class View:
         self.readers = 0
         self._records: dict[int, Record] = {}
         self._dead: set[int] = set()
+        self.met: set[int] = set()
+        """Versions that a search found while all passages were of live ones."""
 
     @property
     def scale(self) -> float:
@@ -164,6 +166,11 @@ class View:
                     self._records[record.version] = record
             self._dead.update(set(unknown) - self._records.keys())
         return {version: self._records[version] for version in versions if version in self._records}
+
+    def live(self, versions: Collection[int]) -> set[int]:
+        """Those of these versions that are live; only what no search has met is looked up."""
+        unknown = [version for version in versions if version not in self.met]
+        return {version for version in versions if version in self.met} | self.living(unknown).keys()
 
     def shows(self, version: int) -> bool:
         """Whether this version is live."""

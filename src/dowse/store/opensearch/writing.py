@@ -58,7 +58,9 @@ class Documents:
         outcomes = self._connection.write(flips)
         lost = [record for record, outcome in zip(published, outcomes, strict=True) if outcome.conflict]
         if lost:
-            self._connection.write(self._without_chunks(lost))
+            won = [record for record in published if record not in lost]
+            replaced = [plan.before[record.id] for record in won if record.id in plan.before]
+            self._connection.write([*self._without_chunks([*lost, *replaced]), *self._released(replaced)])
             return False
         self._leave_behind(plan, published)
         self._counters.acknowledge()
@@ -90,7 +92,8 @@ class Documents:
         claims = []
         for place, owner in plan.owners.items():
             id_ = place_id(*place)
-            if place not in plan.placed or plan.noted.get(id_) == owner:
+            # A note that is adopted is written too, so that whoever is about to delete it finds it changed.
+            if place not in plan.placed or (plan.noted.get(id_) == owner and id_ not in plan.reserved):
                 continue
             body = {"kind": "place", "collection": place[0], "document": owner}
             on = plan.notes.get(id_)
@@ -124,7 +127,7 @@ class Documents:
         old = [plan.before[record.id] for record in published if record.id in plan.before] + removed
         kept = {(record.collection, record.info.path) for record in plan.after.values()}
         left = {(record.collection, record.info.path) for record in old} - kept
-        writes = [*self._without_chunks(old), *self._released(old), *self._without_notes(left)]
+        writes = [*self._without_chunks(old), *self._released(old), *_without(self._indexes.contents, left, plan.notes)]
         writes += [Write("delete", self._indexes.contents, entry) for entry in plan.entries]
         self._connection.write(writes)
 
@@ -152,10 +155,6 @@ class Documents:
         for id_ in {content_id(record.key) for record in records}:
             yield Write("update", self._indexes.contents, id_, {"doc": {"released": now_ms()}})
 
-    def _without_notes(self, places: Iterable[Place]) -> Iterator[Write]:
-        for place in places:
-            yield Write("delete", self._indexes.contents, place_id(*place))
-
     def rewrite(self, records: Sequence[Record], catalog: Catalog) -> None:
         """Write documents again under their present version: what is said of them changed, not their content."""
         found = self._connection.get_many(
@@ -178,6 +177,7 @@ class Documents:
             catalog = self._counters.catalog()
             found = read_records(self._connection, self._indexes, catalog, sorted(left)).values()
             records = [record for record in found if record.info.collection]
+            notes = self._notes((record.collection, record.info.path) for record in records)
             if exclude:
                 # Before the document goes: a crash in between leaves an entry, not a document that comes back.
                 self.record([(record.collection, _exclusion(record)) for record in records])
@@ -186,7 +186,8 @@ class Documents:
             )
             gone = [record for record, outcome in zip(records, outcomes, strict=True) if not outcome.conflict]
             places = {(record.collection, record.info.path) for record in gone}
-            self._connection.write([*self._without_chunks(gone), *self._released(gone), *self._without_notes(places)])
+            left_notes = _without(self._indexes.contents, places, notes)
+            self._connection.write([*self._without_chunks(gone), *self._released(gone), *left_notes])
             removed += len(gone)
             left = {record.id for record in records} - {record.id for record in gone}
             return not left
@@ -196,6 +197,13 @@ class Documents:
             self._counters.acknowledge()
         return removed
 
+    def _notes(self, places: Iterable[Place]) -> dict[str, tuple[int, int]]:
+        """The versions of the notes that these places have."""
+        found = self._connection.get_many(
+            [(self._indexes.contents, place_id(*place), "") for place in places], ["document"]
+        )
+        return {id_: (note["_seq_no"], note["_primary_term"]) for id_, note in found.items()}
+
     def record(self, entries: Iterable[tuple[str, LedgerEntry | None]]) -> None:
         """Write these entries of the ledger down, each with the id of its collection."""
         self._connection.write(
@@ -203,6 +211,13 @@ class Documents:
             for id_, entry in entries
             if entry is not None
         )
+
+
+def _without(index: str, places: Iterable[Place], notes: Mapping[str, tuple[int, int]]) -> Iterator[Write]:
+    """Delete the notes of these places, as they were when they were read: one that another writer adopted stays."""
+    for id_ in (place_id(*place) for place in places):
+        if id_ in notes:
+            yield Write("delete", index, id_, on=notes[id_])
 
 
 def _flip(index: str, record: Record) -> Write:
