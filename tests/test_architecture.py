@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up. A module imports its own package, or anything strictly below.
 LAYERS = (
-    {"types", "errors", "locks"},
+    {"types", "errors", "locks", "places"},
     {"text"},
     {"filters"},
     {"ports"},
@@ -44,7 +44,8 @@ HEAVY: dict[str, str | tuple[str, ...]] = {
     "watchfiles": "ingest/watch",
     "huggingface_hub": "inference",
     "xllamacpp": "inference",
-    **dict.fromkeys(("anyio", "jsonschema", "mcp", "mcp_types", "pydantic"), "interfaces/mcp"),
+    **dict.fromkeys(("jsonschema", "mcp", "mcp_types", "pydantic"), "interfaces/mcp"),
+    "anyio": ("interfaces/mcp", "interfaces/daemon"),
     **dict.fromkeys(("starlette", "uvicorn"), "interfaces"),
     "platformdirs": "config.py",
     "Stemmer": "text",

@@ -13,6 +13,7 @@ from typing import Self
 from dowse.errors import DowseError
 from dowse.ingest.sources.names import is_hidden, is_secret
 from dowse.ingest.sources.urls import WebUrl, parse_url
+from dowse.places import full_path, here
 
 __all__ = ["Access", "RefusedError"]
 
@@ -45,8 +46,9 @@ class Access:
 
         Neither counts where it holds more than this user's things, as `/` does when a desktop starts programs there.
         """
-        home = _resolved(Path.home())
-        usual = [folder for folder in (home, _resolved(Path.cwd())) if folder == home or folder not in home.parents]
+        place = here()
+        home = _resolved(place.home)
+        usual = [folder for folder in (home, _resolved(place.folder)) if folder == home or folder not in home.parents]
         return cls(tuple(_distinct([*(each for each in usual if each != Path(each.anchor)), *map(_resolved, allowed)])))
 
     @classmethod
@@ -57,6 +59,15 @@ class Access:
     def with_roots(self, more: Iterable[Path | str]) -> Self:
         """The same with further folders, for example those of the collections, which can be read anyway."""
         return replace(self, roots=tuple(_distinct([*self.roots, *(_resolved(Path(each)) for each in more)])))
+
+    def limited(self, *, read_only: bool, url_patterns: Iterable[str], allow_private_urls: bool) -> Self:
+        """The same with what else a command line says of it."""
+        return replace(
+            self,
+            read_only=read_only,
+            url_patterns=tuple(url_patterns) or None,
+            allow_private_urls=allow_private_urls,
+        )
 
     def check_writing(self) -> None:
         """Whether this connection may change the index.
@@ -78,7 +89,7 @@ class Access:
                 exists makes no difference.
         """
         try:
-            resolved = Path(path).expanduser().resolve()
+            resolved = full_path(path)
         except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, `~` of nobody, a NUL
             raise self._refused(path) from error
         for root in self.roots:
@@ -114,7 +125,7 @@ class Access:
 
 
 def _resolved(path: Path) -> Path:
-    return path.expanduser().resolve()
+    return full_path(path)
 
 
 def _distinct(paths: Iterable[Path]) -> Iterable[Path]:
