@@ -53,6 +53,7 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/chunking.py "$(EVAL)/chunking-eval" --keep .dowse/bench/chunking
 	@$(BIN)/python benchmarks/scale.py "$(EVAL)"
 	@$(BIN)/python benchmarks/watch.py
+	@$(BIN)/python benchmarks/daemon.py
 	@$(BIN)/python benchmarks/budget.py "$(TREE)"
 
 docs: setup  ## generate docs/reference from the code

@@ -304,6 +304,14 @@ def figures_page() -> Iterator[str]:
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
     yield from scale_figures()
+    yield "## Clients that share a process"
+    yield ""
+    yield "What one further client of an index costs beside a daemon, and what one without costs"
+    yield "(`benchmarks/daemon.py`)."
+    yield ""
+    shared = results("daemon")
+    shared.pop("version")
+    yield from table(["what", "figure"], list(shared.items()))
 
 
 def chunking_figures() -> Iterator[str]:
