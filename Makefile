@@ -70,6 +70,7 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/scale.py "$(EVAL)"
 	@$(BIN)/python benchmarks/watch.py
 	@$(BIN)/python benchmarks/serving.py
+	@$(BIN)/python benchmarks/daemon.py
 	@$(BIN)/python benchmarks/budget.py "$(TREE)"
 	@$(BIN)/python benchmarks/page.py "$(TREE)" --keep .dowse/bench/page
 

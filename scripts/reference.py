@@ -395,6 +395,14 @@ def figures_page() -> Iterator[str]:
     yield from page_figures()
     yield from scale_figures()
     yield from serving_figures()
+    yield "## Clients that share a process"
+    yield ""
+    yield "What one further client of an index costs beside a daemon, and what one without costs"
+    yield "(`benchmarks/daemon.py`)."
+    yield ""
+    shared = results("daemon")
+    shared.pop("version")
+    yield from table(["what", "figure"], list(shared.items()))
 
 
 def chunking_figures() -> Iterator[str]:

@@ -16,7 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up. A module imports its own package, or anything strictly below.
 LAYERS = (
-    {"errors", "types"},
+    {"errors", "places", "types"},
     {"durable", "locks", "logs"},
     {"text"},
     {"filters"},

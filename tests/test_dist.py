@@ -79,7 +79,7 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(tmp_path: Pa
     assert not [name for name in names if "test" in name or name.endswith(".pyc")]
     assert any(name.endswith("licenses/LICENSE") for name in names)
     for program in ("dowse", "qmd"):
-        assert f"{program} = dowse.interfaces.cli:main" in entry_points
+        assert f"{program} = dowse.__main__:main" in entry_points
 
 
 @pytest.mark.timeout(600)  # on a first run every dependency is downloaded

@@ -1,15 +1,21 @@
 """Several processes on one index: writers take turns, readers never wait, and whoever dies leaves it whole."""
 
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-from contextlib import contextmanager
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 
 import workers
 from dowse import Query, StoreLockedError
+from dowse.interfaces.daemon.meeting import ask, endpoints
+from soaking import KINDS, Soak
 from workbench import environment_for, facts, files_found, ids, many, open_at, problems, write
 
 _PATIENCE = 60
@@ -165,3 +171,59 @@ def test_cleaning_up_does_not_wait_for_readers(tmp_path):
         pragmas = [each for each in statements if "busy_timeout =" in each or "checkpoint" in each]
         assert [each.split(" = ")[-1] for each in pragmas] == ["0", "PRAGMA wal_checkpoint(TRUNCATE)", "10000"]
         assert other.documents() == []
+
+
+# Many kinds of processes for some time
+
+SOAK_SECONDS = float(os.environ.get("DOWSE_TEST_SOAK_SECONDS", "600"))
+
+
+def soak(tmp_path, seconds, readers, seed):
+    """Nobody sees an error, an acknowledged version that is gone, or a result older than the commit before it."""
+    runtime = Path(tempfile.mkdtemp(prefix="dw"))  # the path of a socket is short
+    try:
+        tally = Soak(tmp_path, seed, {"DOWSE_DAEMON": "on", "XDG_RUNTIME_DIR": str(runtime)}).run(seconds, readers)
+        print(f"\n{seconds:g} s\n{tally}")  # noqa: T201  # the figures; shown with -s, and by `make test-slow`
+        assert tally.errors == []
+        assert set(KINDS) <= set(tally.operations)
+    finally:
+        for endpoint in endpoints(runtime / "dowse"):
+            ask(endpoint, "stop")
+        shutil.rmtree(runtime, ignore_errors=True)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_readers_and_writers_of_every_kind_never_see_an_error_or_an_old_result(tmp_path):
+    soak(tmp_path, seconds=2, readers=2, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SOAK_SECONDS + 600)
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_readers_and_writers_of_every_kind_go_on_for_minutes(tmp_path, capsys):
+    with capsys.disabled():
+        soak(tmp_path, SOAK_SECONDS, readers=4, seed=2)
+
+
+def test_an_older_version_refuses_an_index_of_a_newer_one_politely(tmp_path):
+    root = write(tmp_path / "notes", many(2))
+    with open_at(tmp_path) as engine:
+        engine.add_collection(root, name="notes")
+        engine.index("notes")
+    database = tmp_path / "index" / "dowse.db"
+    with closing(sqlite3.connect(database)) as connection:
+        (layout,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {layout + 1}")
+        connection.commit()
+    for arguments in (["search", "zebra"], ["update"], ["ingest", root / "part0"]):
+        process = program(tmp_path, *arguments)
+        out, err = process.communicate(timeout=_PATIENCE)
+        assert (process.returncode, out) == (6, b"")
+        assert b"was written by a newer Dowse" in err
+        assert b"hint: " in err
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"PRAGMA user_version = {layout}")
+        connection.commit()
+    with open_at(tmp_path) as engine:
+        assert len(files_found(engine, "zebra")) == 2
+        assert problems(engine) == []

@@ -33,6 +33,7 @@ def environment_for(folder: Path) -> dict[str, str]:
         "DOWSE_CACHE_DIR": str(folder / "cache"),
         "DOWSE_INDEX": str(folder / "index"),
         "DOWSE_EMBEDDER": "hashed",
+        "DOWSE_DAEMON": "off",  # no test leaves a process behind; those of the daemon say otherwise, and stop it
     }
 
 

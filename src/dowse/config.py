@@ -27,6 +27,9 @@ _UNITS = {"": 0, "b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30
 """Of sizes, as powers of two."""
 
 
+_SWITCH = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
+
+
 class Setting(NamedTuple):
     """One row of the table of settings."""
 
@@ -82,6 +85,14 @@ def _number(low: float, high: float) -> Callable[[object], float]:
         return float(value)
 
     return check
+
+
+def _switch(value: object) -> bool:
+    """On or off; a text as people write it into an environment variable."""
+    text = str(value).strip().lower() if isinstance(value, bool | str) else ""
+    if text not in _SWITCH:
+        raise ValueError
+    return _SWITCH[text]
 
 
 def _workers(value: object) -> int | None:
@@ -171,6 +182,13 @@ SETTINGS: Mapping[str, Setting] = {
     "keep_days": Setting(
         float, _number(0, 36_500), "days, from 0 to 36500", "How long cleanup keeps what was deleted."
     ),
+    "daemon": Setting(str, _switch, "true or false", "Whether all `mcp` of an index share one process."),
+    "daemon_idle": Setting(
+        float,
+        _number(0, 31_536_000),
+        "seconds, from 0 to 31536000",
+        "How long that process stays without a client.",
+    ),
 }
 
 
@@ -193,6 +211,8 @@ class Config:
     lock_timeout: float = 30.0
     editor: str = "file"
     keep_days: float = 30.0
+    daemon: bool = True
+    daemon_idle: float = 600.0
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Where each setting that is not a default came from, in words."""
 

@@ -2,11 +2,12 @@
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from dowse.interfaces.mcp import stdio
+from dowse.interfaces.mcp import framing
 from interfaces.mcp.lines import ENVELOPE, lines, probe, program, until
 from workbench import open_at, write
 
@@ -185,12 +186,12 @@ def test_a_client_that_vanishes_ends_the_server_and_its_work(folder, tmp_path):
 
 
 def test_lines_are_put_together_and_endless_ones_forgotten(monkeypatch):
-    monkeypatch.setattr(stdio, "_LONGEST_LINE", 10)
-    monkeypatch.setattr(stdio, "_BLOCK", 4)
+    monkeypatch.setattr(framing, "LONGEST_LINE", 10)
+    monkeypatch.setattr(framing, "_BLOCK", 4)
     out, into = os.pipe()
     os.write(into, b"one\ntwo and more\n\nthree\nfour and more")
     os.close(into)
-    assert list(stdio._lines(out)) == [b"one", None, b"", b"three", None]
+    assert list(framing.lines_of(partial(os.read, out))) == [b"one", None, b"", b"three", None]
     os.close(out)
 
 

@@ -20,6 +20,7 @@ from dowse.errors import UsageError
 from dowse.ingest.sources.data_uris import key_of_content, name_of_data, parse_data_uri
 from dowse.ingest.sources.names import normal_name, shown_name
 from dowse.ingest.sources.urls import parse_url
+from dowse.places import full_path
 
 __all__ = ["Given", "GivenKind", "given_content", "parse_given", "path_of_file_uri"]
 
@@ -134,7 +135,7 @@ def _exists(path: Path | None) -> bool:
 
 def _given_file(path: Path) -> Given:
     try:
-        resolved = path.expanduser().resolve()
+        resolved = full_path(path)
         name = resolved.name or str(resolved)
         return Given("file", resolved.as_uri(), normal_name(name) or shown_name(name), resolved)
     except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, `~` of nobody, a NUL

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from dowse.errors import NotFoundError
 from dowse.ingest.sources.patterns import PathPattern
+from dowse.places import full_path
 
 __all__ = ["check_pattern", "resolve_root"]
 
@@ -15,7 +16,7 @@ def resolve_root(path: Path | str) -> Path:
         NotFoundError: there is none.
     """
     try:
-        folder = Path(path).expanduser().resolve()
+        folder = full_path(path)
         is_there = folder.is_dir()
     except (OSError, RuntimeError, ValueError):  # too long, links in a circle, `~` of nobody, a NUL
         folder, is_there = Path(path), False

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from dowse.errors import DowseError
+from dowse.places import full_path, here
 
 if TYPE_CHECKING:
     from dowse.ingest.sources.urls import WebUrl
@@ -48,8 +49,9 @@ class Access:
 
         Neither counts where it holds more than this user's things, as `/` does when a desktop starts programs there.
         """
-        home = _resolved(Path.home())
-        usual = [folder for folder in (home, _resolved(Path.cwd())) if folder == home or folder not in home.parents]
+        place = here()
+        home = _resolved(place.home)
+        usual = [folder for folder in (home, _resolved(place.folder)) if folder == home or folder not in home.parents]
         return cls(tuple(_distinct([*(each for each in usual if each != Path(each.anchor)), *map(_resolved, allowed)])))
 
     @classmethod
@@ -60,6 +62,15 @@ class Access:
     def with_roots(self, more: Iterable[Path | str]) -> Self:
         """The same with further folders, for example those of the collections, which can be read anyway."""
         return replace(self, roots=tuple(_distinct([*self.roots, *(_resolved(Path(each)) for each in more)])))
+
+    def limited(self, *, read_only: bool, url_patterns: Iterable[str], allow_private_urls: bool) -> Self:
+        """The same with what else a command line says of it."""
+        return replace(
+            self,
+            read_only=read_only,
+            url_patterns=tuple(url_patterns) or None,
+            allow_private_urls=allow_private_urls,
+        )
 
     def check_writing(self) -> None:
         """Whether this connection may change the index.
@@ -83,7 +94,7 @@ class Access:
         from dowse.ingest.sources.names import is_hidden, is_secret  # a list of tools needs no sources
 
         try:
-            resolved = Path(path).expanduser().resolve()
+            resolved = full_path(path)
         except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, `~` of nobody, a NUL
             raise self._refused(path) from error
         for root in self.roots:
@@ -129,7 +140,7 @@ class Access:
 
 
 def _resolved(path: Path) -> Path:
-    return path.expanduser().resolve()
+    return full_path(path)
 
 
 def _distinct(paths: Iterable[Path]) -> Iterable[Path]:

@@ -28,6 +28,7 @@ from dowse.interfaces.mcp.schema import Checker
 from dowse.interfaces.mcp.shown import all_shown
 from dowse.interfaces.mcp.uris import matcher
 from dowse.interfaces.mcp.warming import WarmUp
+from dowse.places import Place, standing_at
 from dowse.types import Event
 
 library.prepare()
@@ -65,6 +66,8 @@ class Serving:
     access: Access
     settings: Mapping[str, str] = field(default_factory=dict)
     jobs: Jobs = field(default_factory=Jobs)
+    place: Place | None = None
+    """Where relative paths of the client start; None: where this process stands."""
 
     @cached_property
     def lanes(self) -> Mapping[Lane, anyio.CapacityLimiter]:
@@ -239,7 +242,13 @@ class _Handlers:
         return _complete(context, {"description": prompt.description, "messages": messages})
 
     async def _in_thread(self, lane: Lane, function: Callable[..., Any], *arguments: object) -> Any:
-        return await anyio.to_thread.run_sync(partial(function, *arguments), limiter=self._serving.lanes[lane])
+        return await anyio.to_thread.run_sync(
+            self._there, partial(function, *arguments), limiter=self._serving.lanes[lane]
+        )
+
+    def _there(self, function: Callable[[], Any]) -> Any:
+        with standing_at(self._serving.place):
+            return function()
 
 
 def _teller(context: _Context) -> Callable[[Event], None]:

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Self, TypeAlias
@@ -23,19 +24,18 @@ import anyio.lowlevel
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 
 from dowse.interfaces.mcp.dialect import Dialect
+from dowse.interfaces.mcp.framing import LONGEST_LINE, Receive, Send, lines_of
 from dowse.interfaces.mcp.server import Serving, build
 
 import mcp_types as types  # isort: skip  # server.py prepares these imports
 from mcp.shared.message import SessionMessage  # isort: skip
 from pydantic import ValidationError  # isort: skip
 
-__all__ = ["run", "serve"]
+__all__ = ["converse", "run", "serve"]
 
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 5.0  # seconds for answers after stdin was closed, and for their way out
-_BLOCK = 1 << 16
-_LONGEST_LINE = 64 << 20
 _Incoming: TypeAlias = SessionMessage | Exception
 
 
@@ -46,15 +46,20 @@ def serve(dialect: Dialect, serving: Serving) -> None:
 
 async def run(dialect: Dialect, serving: Serving) -> bool:
     """The same inside of a loop; returns whether anybody ever asked for anything."""
+    with _claimed() as (stdin, stdout):
+        return await converse(dialect, serving, partial(os.read, stdin), partial(os.write, stdout))
+
+
+async def converse(dialect: Dialect, serving: Serving, receive: Receive, send: Send) -> bool:
+    """The same over any pair of functions that read and write bytes, each called in a thread of its own."""
     server = build(dialect, serving)
     to_server, read = anyio.create_memory_object_stream[_Incoming](0)
     write, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    with _claimed() as (stdin, stdout):
-        async with anyio.create_task_group() as tasks, _Wire(stdout, tasks.cancel_scope) as wire:
-            tasks.start_soon(wire.send_all, from_server)
-            Thread(target=_read_lines, args=(stdin, _Reader(wire, to_server)), name="dowse-stdin", daemon=True).start()
-            await server.run(read, write, server.create_initialization_options())
-        return wire.was_used
+    async with anyio.create_task_group() as tasks, _Wire(send, tasks.cancel_scope) as wire:
+        tasks.start_soon(wire.send_all, from_server)
+        Thread(target=_read_lines, args=(receive, _Reader(wire, to_server)), name="dowse-in", daemon=True).start()
+        await server.run(read, write, server.create_initialization_options())
+    return wire.was_used
 
 
 @contextmanager
@@ -76,8 +81,8 @@ def _claimed() -> Iterator[tuple[int, int]]:
 class _Wire:
     """The way out: a thread writes, so that a client that is slow to read holds up nobody."""
 
-    def __init__(self, stdout: int, scope: anyio.CancelScope) -> None:
-        self._stdout = stdout
+    def __init__(self, write: Send, scope: anyio.CancelScope) -> None:
+        self._write = write
         self._scope = scope
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._loop = anyio.lowlevel.current_token()
@@ -87,7 +92,7 @@ class _Wire:
         self.was_used = False
 
     async def __aenter__(self) -> Self:
-        Thread(target=self._write_lines, name="dowse-stdout", daemon=True).start()
+        Thread(target=self._write_lines, name="dowse-out", daemon=True).start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -128,7 +133,7 @@ class _Wire:
             while (line := self._lines.get()) is not None:
                 rest = memoryview(line)
                 while rest:
-                    rest = rest[os.write(self._stdout, rest) :]
+                    rest = rest[self._write(rest) :]
         except OSError:
             _log.info("the client does not read any more")
             self._in_loop(self._scope.cancel)
@@ -160,7 +165,7 @@ class _Reader:
 
     async def too_long(self) -> None:
         """Refuse a line that nobody should send."""
-        self._wire.send(_error(None, types.INVALID_REQUEST, f"Invalid request: more than {_LONGEST_LINE:,} bytes"))
+        self._wire.send(_error(None, types.INVALID_REQUEST, f"Invalid request: more than {LONGEST_LINE:,} bytes"))
 
     async def end(self) -> None:
         """There will be no more: see the calls under way to their end, then let the server end."""
@@ -168,29 +173,15 @@ class _Reader:
         await self._to_server.aclose()
 
 
-def _read_lines(stdin: int, reader: _Reader) -> None:
+def _read_lines(receive: Receive, reader: _Reader) -> None:
     """Read until the end, in a thread of its own; without Python's buffers, which cannot be left while one waits."""
     with suppress(RuntimeError, OSError):  # the loop or the client has ended
-        for line in _lines(stdin):
+        for line in lines_of(receive):
             if line is None:
                 anyio.from_thread.run(reader.too_long, token=reader.loop)
             elif line.strip():
                 anyio.from_thread.run(reader.line, line, token=reader.loop)
         anyio.from_thread.run(reader.end, token=reader.loop)
-
-
-def _lines(stdin: int) -> Iterator[bytes | None]:
-    """The lines, without their ends; None for one that is too long, which is forgotten as it comes."""
-    parts: list[bytes] = []
-    size = 0
-    while block := os.read(stdin, _BLOCK):
-        *ended, rest = block.split(b"\n")
-        for line in ended:
-            yield b"".join([*parts, line]) if size <= _LONGEST_LINE else None
-            parts, size = [], 0
-        size += len(rest)
-        parts = [*parts, rest] if size <= _LONGEST_LINE else []
-    yield b"".join(parts) if size <= _LONGEST_LINE else None
 
 
 def _complaint(error: ValidationError) -> types.JSONRPCError:

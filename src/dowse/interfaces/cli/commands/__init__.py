@@ -17,6 +17,7 @@ COMMANDS = {
     "list": "ingest:list_documents",
     "mcp": "serving:mcp",
     "server": "serving:server",
+    "daemon": "daemon:daemon",
     "connect": "connect:connect",
     "adopt": "adopt:adopt",
     "token": "token:token",

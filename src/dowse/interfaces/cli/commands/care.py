@@ -11,6 +11,7 @@ from dowse.interfaces import wire
 from dowse.interfaces.cli import progress, render, terminal
 from dowse.interfaces.cli.app import Command
 from dowse.interfaces.cli.commands.collection import collection_lines
+from dowse.interfaces.cli.commands.daemon import line, standings
 from dowse.interfaces.cli.commands.watch import watch_line
 from dowse.interfaces.cli.options import json_option
 from dowse.interfaces.cli.session import Session
@@ -32,6 +33,7 @@ def status(session: Session, *, failed: bool, as_json: bool) -> None:
     if as_json:
         made = wire.status(stats, failures, version=__version__) | {"watch": wire.watched(watched)}
         if session.verbose:
+            made["daemon"] = next(standings(session.config, only_this_index=True), None)
             made |= {"index": session.config.where, "bytes": stats.bytes_on_disk}
         terminal.emit(wire.dumps(made))
     elif failed:
@@ -65,6 +67,7 @@ def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry], wat
         lines.append(f"Not indexed: {failed:,} failed, {len(ledger) - failed:,} left out: {', '.join(see)}")
     if watched:
         lines.append(terminal.as_typed(watched, session.program))
+    lines += [f"Daemon:      {line(each)}" for each in standings(session.config, only_this_index=True)]
     return "\n".join(terminal.clean(line) for line in lines)
 
 

@@ -2,6 +2,7 @@
 
 import secrets
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -56,14 +57,22 @@ def policy_options(function: _Function) -> _Function:
     return function
 
 
+_no_daemon_option = click.option(
+    "--no-daemon", is_flag=True, help="Do everything in this process; by default, all of an index share one."
+)
+
+
 @click.command(cls=Command)
 @policy_options
+@_no_daemon_option
 @click.pass_obj
-def mcp(session: Session, /, dialect: str | None, collection: str | None, **policy: Any) -> None:
+def mcp(session: Session, /, dialect: str | None, collection: str | None, *, no_daemon: bool, **policy: Any) -> None:
     """Serve MCP on stdin and stdout, for a client that starts this command itself.
 
     Files may be ingested from your home and the working directory, except from hidden folders.
     """
+    if not no_daemon:
+        _by_daemon(session, dialect=dialect, collection=collection, **policy)
     from dowse.interfaces.mcp.access import Access
 
     access = _access(Access.on_stdio(policy["roots"]), **policy)
@@ -102,6 +111,7 @@ def mcp(session: Session, /, dialect: str | None, collection: str | None, **poli
 )
 @click.option("--no-access-log", is_flag=True, help="Tell nothing of requests on stderr.")
 @policy_options
+@_no_daemon_option
 @click.pass_obj
 def server(session: Session, /, transport: str, dialect: str | None, collection: str | None, **options: Any) -> None:
     """Serve MCP on stdin and stdout, or over HTTP with the API at /api/v1 and the web page at /.
@@ -112,6 +122,8 @@ def server(session: Session, /, transport: str, dialect: str | None, collection:
     from dowse.interfaces.mcp.access import Access
 
     if transport == "mcp":
+        if not options["no_daemon"]:
+            _by_daemon(session, dialect=dialect, collection=collection, **options)
         access = _access(Access.on_stdio(options["roots"]), **options)
         _on_stdio(session, dialect, collection, access, watch=options["watch"])
         return
@@ -120,15 +132,20 @@ def server(session: Session, /, transport: str, dialect: str | None, collection:
     _over_http(session, dialect, collection, over_http, beside, **options)
 
 
+def _by_daemon(session: Session, **policy: Any) -> None:
+    """Be a pipe to the process that all clients of the index share, and exit; or return, where there can be none."""
+    from dowse.interfaces.daemon.thin import attach, hello_of
+
+    if session.config.daemon:
+        code = attach(session.config, hello_of(session.program, **policy), sys.argv[1:], quiet=session.quiet)
+        if code is not None:
+            raise click.exceptions.Exit(code)
+
+
 def _access(
     usual: "Access", *, read_only: bool, url_patterns: Sequence[str], allow_private_urls: bool, **_: object
 ) -> "Access":
-    return replace(
-        usual,
-        read_only=read_only,
-        url_patterns=tuple(url_patterns) or None,
-        allow_private_urls=allow_private_urls,
-    )
+    return usual.limited(read_only=read_only, url_patterns=url_patterns, allow_private_urls=allow_private_urls)
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 """Filters of the docvec dialect: fields of a result's metadata with values or operators, read as one of ours."""
 
-import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from dowse.filters import Filter, from_operators
 from dowse.interfaces.mcp.dialect import BadArgumentsError
+from dowse.places import full_path
 
 __all__ = ["filter_of"]
 
@@ -72,6 +71,6 @@ def _resolved(text: str) -> str:
     if _ADDRESS.match(text):
         return text
     try:
-        return os.path.realpath(Path(text).expanduser())
+        return str(full_path(text))
     except (OSError, RuntimeError, ValueError):  # links in a circle, `~` of nobody, a NUL
         return text
