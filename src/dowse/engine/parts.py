@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from dowse.search.pipeline import Models
     from dowse.text.tokens import TokenCounter
 
-__all__ = ["Parts"]
+__all__ = ["FEEDBACK", "Parts"]
+
+FEEDBACK = "prf"
+"""The expander that is no model: pseudo-relevance feedback."""
 
 
 class Parts:
@@ -50,6 +53,8 @@ class Parts:
     @cached_property
     def expander(self) -> Expander | None:
         """The model that thinks of further searches, if there is one."""
+        if self._config.expander == FEEDBACK:
+            return None
         return inference.make_expander(
             self._config.expander, cache_dir=self._config.cache_dir, workers=self._config.workers
         )
@@ -65,6 +70,7 @@ class Parts:
             embedder=lambda: self.embedder,
             reranker=lambda: self.reranker,
             expander=lambda: self.expander,
+            feedback=config.expander == FEEDBACK,
         )
 
     @cached_property
@@ -91,7 +97,8 @@ class Parts:
     def check(self) -> list[Finding]:
         """Whether the configured models work."""
         config = self._config
-        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=config.expander)
+        expander = "" if config.expander == FEEDBACK else config.expander
+        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=expander)
 
     def close(self) -> None:
         """Stop workers and free weights, of those that were made."""
