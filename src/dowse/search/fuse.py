@@ -28,7 +28,7 @@ WEIGHTS: Mapping[str, Mapping[LegName, float]] = {
 }
 FEATURES: Mapping[FeatureName, float] = {"window": 0.1, "pairs": 0.06}
 """What reading a candidate of a hybrid search adds; see features.py."""
-CODE_WEIGHTS: Mapping[LegName, float] = {"lex": 0.1, "vec": 0.9}
+CODE_WEIGHTS: Mapping[LegName, float] = {"lex": 0.05, "vec": 0.95}
 """Those of a hybrid search whose best candidates are all code."""
 _EVEN: Mapping[LegName, float] = {"lex": 0.25, "vec": 0.68}
 """Evidence that speaks neither for a passage nor against it, whatever the legs weigh."""
@@ -97,16 +97,21 @@ def fuse(mode: str, evidence: Mapping[LegName, Evidence], weights: Weights | Non
             return [(ref, raw / ceiling) for ref, raw in hits]
         return [(ref, min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0) for ref, raw in hits]
     weights = weights or Weights.of(mode)
-    fused = {ref: weights.offset for leg in evidence.values() for ref, _ in leg.ranked.hits}
-    for name, leg in evidence.items():
-        weight, ceiling = weights.legs[name] + (weights.unread if name == "lex" else 0.0), leg.ranked.ceiling
-        for ref in fused if ceiling else ():
-            value = leg.values.get(ref, 0.0) / ceiling
-            if value > 0:
-                fused[ref] += weight * min(value, 1.0)
+    words, meaning = evidence["lex"], evidence["vec"]
+    unread, offset = weights.unread, weights.offset
+    fused = {
+        ref: _together(weights, lexical, _value(meaning, ref)) + (offset + unread * lexical)
+        for ref in dict.fromkeys(ref for leg in (words, meaning) for ref, _ in leg.ranked.hits)
+        for lexical in (_value(words, ref),)
+    }
     for ref in without_vector(evidence):
-        fused[ref] = _by_words_alone(mode, _value(evidence["lex"], ref))
+        fused[ref] = _by_words_alone(mode, _value(words, ref))
     return sorted(fused.items(), key=lambda each: (-each[1], each[0]))
+
+
+def _together(weights: Weights, lexical: float, cosine: float) -> float:
+    """What the legs say; in one place, so that a ranking and its explanation round alike."""
+    return weights.legs["lex"] * lexical + weights.legs["vec"] * cosine
 
 
 def without_vector(evidence: Mapping[LegName, Evidence]) -> list[Ref]:
@@ -165,7 +170,9 @@ def explain(
         if read is None and weights.unread:
             read = (Feature("unread", _value(evidence["lex"], ref), weights.unread),)
         parts = (*((weights.level,) if weights.level else ()), *(read or ()))
-        fused = sum(part.weight * part.value for part in (*legs, *parts))
+        fused = legs[0].value if len(legs) == 1 else _together(weights, legs[0].value, legs[1].value)
+        if parts:
+            fused += sum(part.weight * part.value for part in parts)
         explained[ref] = Explain(tuple(legs), fused, score(mode, fused), features=parts)
     return explained
 

@@ -16,7 +16,7 @@ from dowse.search.planning import plan as make_plan
 from dowse.search.searching import Searching
 from dowse.search.shape import Found, shaped
 from dowse.search.snippet import snippet
-from dowse.search.verdict import SMALL, judge
+from dowse.search.verdict import judge
 from dowse.types import Answer, Chunk, Explain, Filter, Hit, Query, Scope, Snippet, Verdict
 
 __all__ = ["Models", "answer"]
@@ -41,7 +41,7 @@ def answer(snapshot: Snapshot, query: Query, models: Models) -> Answer:
     searching = Searching(snapshot, query, scope, asked, plan, models, matcher)
     found = searching.found()
     notes = tuple(dict.fromkeys(searching.notes))
-    verdict, confidence = judge(plan.mode, found, asked, matcher, lambda: _is_small(snapshot, scope))
+    verdict, confidence = judge(snapshot, scope, plan.mode, found, asked, matcher)
     good = [each for each in found if each[1].score >= query.min_score]
     picked = shaped(snapshot, query, good, matcher)[: query.limit]
     hits = _hits(snapshot, picked, matcher if query.snippets else None)
@@ -117,14 +117,6 @@ def _expander(snapshot: Snapshot, query: Query, models: Models) -> Callable[[], 
     from dowse.search.feedback import Feedback  # hardly anybody asks for it
 
     return lambda: Feedback(snapshot, _scope(snapshot, query, query.filter))
-
-
-def _is_small(snapshot: Snapshot, scope: Scope) -> bool:
-    """Whether few documents were searched; no more are listed than it takes to know."""
-    left = SMALL
-    for name in scope.collections or ():
-        left -= len(snapshot.documents(name, filter=scope.filter, limit=left)) if left else 0
-    return left > 0
 
 
 def _no_snippet(chunk: Chunk) -> Snippet:
