@@ -151,8 +151,8 @@ SETTINGS: Mapping[str, Setting] = {
     "expander": Setting(
         str,
         _text_or_nothing,
-        "a line such as chat:http://127.0.0.1:11434/v1#MODEL, or nothing",
-        "The model that thinks of further searches.",
+        "a line such as chat:http://127.0.0.1:11434/v1#MODEL, prf, or nothing",
+        "The model that thinks of further searches; prf takes words of the first answers and needs none.",
     ),
     "precision": Setting(
         str, _choice("int8", "fp32"), "int8 or fp32", "How the model computes; another one embeds anew."

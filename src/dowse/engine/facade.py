@@ -274,7 +274,7 @@ class Engine(Caring):
         Raises:
             ModelError: the model cannot be loaded, or the vectors are of another one.
         """
-        from dowse.search.pipeline import answering
+        from dowse.search.planning import answering
 
         with self._store.snapshot() as snapshot:
             if snapshot.model() is None:

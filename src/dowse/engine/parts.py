@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from dowse.search.pipeline import Models
     from dowse.text.tokens import TokenCounter
 
-__all__ = ["Parts"]
+__all__ = ["FEEDBACK", "Parts"]
+
+FEEDBACK = "prf"
+"""The expander that is no model: pseudo-relevance feedback."""
 
 
 class Parts:
@@ -53,6 +56,8 @@ class Parts:
     @cached_property
     def expander(self) -> Expander | None:
         """The model that thinks of further searches, if there is one."""
+        if self._config.expander == FEEDBACK:
+            return None
         return inference.make_expander(
             self._config.expander, cache_dir=self._config.cache_dir, workers=self._config.workers
         )
@@ -69,6 +74,7 @@ class Parts:
             predecessor=self._predecessor,
             reranker=lambda: self.reranker,
             expander=lambda: self.expander,
+            feedback=config.expander == FEEDBACK,
         )
 
     def known_identity(self) -> ModelIdentity | None:
@@ -118,7 +124,8 @@ class Parts:
     def check(self) -> list[Finding]:
         """Whether the configured models work."""
         config = self._config
-        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=config.expander)
+        expander = "" if config.expander == FEEDBACK else config.expander
+        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=expander)
 
     def close(self) -> None:
         """Stop workers and free weights, of those that were made."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dowse.errors import DowseError
 from dowse.search.citations import Citation, citation_of
 from dowse.types import (
+    Answer,
     Collection,
     CollectionStats,
     Context,
@@ -27,15 +28,23 @@ from dowse.types import (
     LedgerEntry,
     StoreStats,
     TransferReport,
+    Verdict,
 )
 
 if TYPE_CHECKING:
     from dowse.evaluate import Comparison, Evaluation
     from dowse.ingest.watch.state import WatchStatus
-    from dowse.search.verify import Verdict
+    from dowse.search.verify import Verdict as Checked
     from dowse.search.why import Why
 
 Json: TypeAlias = dict[str, Any]
+
+VERDICTS: Mapping[Verdict, str] = {
+    "found": "found in your documents",
+    "uncertain": "uncertain whether it is in your documents",
+    "absent": "probably not in your documents",
+}
+"""What the verdicts on an answer mean, for people."""
 
 _UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 """What json leaves as it is, but a terminal (C1 controls) or UTF-8 (half surrogates) cannot take."""
@@ -99,11 +108,18 @@ def hit(
         "editor": cited.editor,
         "freshness": found.freshness,
     }
+    if found.copies:
+        made["copies"] = list(found.copies)
     if explain:
         made["explain"] = asdict(found.explain)
     if body is not None:
         made["body"] = numbered(body) if line_numbers else body
     return made
+
+
+def verdict_of(answer: Answer) -> Json:
+    """Whether what was asked is in the documents at all, and how sure that is."""
+    return {"verdict": answer.verdict, "confidence": round(answer.confidence, 4)}
 
 
 def citation(made: Citation) -> Json:
@@ -123,7 +139,7 @@ def citation(made: Citation) -> Json:
     }
 
 
-def verdict(made: "Verdict") -> Json:
+def verdict(made: "Checked") -> Json:
     """Whether a citation or quote holds, and where or how."""
     places = zip(made.citations, made.quotes, strict=True)
     return {

@@ -246,10 +246,28 @@ def test_a_text_that_stands_twice_is_one_result_that_names_its_copies(call):
 
 @pytest.mark.covers("dowse-search-folding")
 def test_one_document_has_three_passages_unless_more_are_asked_for(call):
-    asked = {"query": "zebra walks", "filters": {"path": "story.md"}, "min_score": 0}
+    asked = {"query": "zebra walks", "filters": {"path": "story.md"}, "min_score": 0, "merge": False}
     assert len(ok(call, "search", **asked)["results"]) == 3
     assert len(ok(call, "search", **asked, per_document=0)["results"]) > 3
     assert len(ok(call, "search", **asked, per_document=1)["results"]) == 1
+
+
+@pytest.mark.covers("dowse-search-folding")
+def test_passages_that_follow_each_other_are_one_result_with_their_whole_span(call):
+    asked = {"query": "zebra walks", "filters": {"path": "story.md"}, "min_score": 0, "mode": "lex", "per_document": 0}
+    merged, apart = (ok(call, "search", **asked, merge=merge, max_tokens=100_000)["results"] for merge in (True, False))
+    assert len(merged) < len(apart)
+    lines = call.engine.get("zoo/story.md").text.split("\n")
+    for hit in merged:
+        assert hit["text"] == "\n".join(lines[hit["first_line"] - 1 : hit["last_line"]])
+
+
+@pytest.mark.covers("dowse-search-verdict")
+def test_an_answer_says_whether_it_is_in_the_documents_at_all(call):
+    found = ok(call, "search", query="zebra rests here", mode="lex")
+    assert found["verdict"] == "found"
+    assert 0.7 <= found["confidence"] <= 1
+    assert ok(call, "search", query="xylophonist", mode="lex")["verdict"] == "absent"
 
 
 @pytest.mark.covers("dowse-search-modes")

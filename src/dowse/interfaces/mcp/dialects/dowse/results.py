@@ -37,6 +37,12 @@ _PLACE: Json = {
 FOUND: Json = _object(
     {
         "mode": {"type": "string", "enum": ["lex", "vec", "hybrid"], "description": "What was really done"},
+        "verdict": {
+            "type": "string",
+            "enum": ["found", "uncertain", "absent"],
+            "description": "found: the answer is among the results; absent: probably not in the documents",
+        },
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "The evidence for `found`"},
         "results": _list(
             _object(
                 {
@@ -55,7 +61,11 @@ FOUND: Json = _object(
                         **_FRESHNESS,
                         "description": "stale: the file has changed since; gone: it is not there any more",
                     },
-                    "copies": {"type": "array", "items": _TEXT, "description": "Where the same text stands, too"},
+                    "copies": {
+                        "type": "array",
+                        "items": _TEXT,
+                        "description": "Where nearly the same stands, too",
+                    },
                     "id": _TEXT,
                     "content_hash": _TEXT,
                     "explain": _ANYTHING,

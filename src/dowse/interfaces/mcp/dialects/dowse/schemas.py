@@ -88,6 +88,19 @@ _ASKING: Json = {
         "description": "auto: the best that the index can do; lex: words; vec: meaning; hybrid: both.",
     },
     "per_document": _whole("At most so many passages of one document; 0: as many as rank.", 0, 100, default=3),
+    "diversity": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 1,
+        "default": 0,
+        "description": "How much variety counts beside the score; 0.3 shows more sides of a broad subject.",
+    },
+    "recency_days": {
+        "type": "number",
+        "minimum": 0,
+        "default": 0,
+        "description": "Prefer new documents: after so many days that counts half; 0: age does not count.",
+    },
 }
 
 SEARCH: Json = _object(
@@ -95,6 +108,11 @@ SEARCH: Json = _object(
     | {
         "max_tokens": _max_tokens(4_000),
         "explain": _flag("Tell how each score came about."),
+        "merge": {
+            "type": "boolean",
+            "default": True,
+            "description": "Make one result of passages that follow each other.",
+        },
         "cursor": _CURSOR,
     }
 )
