@@ -113,6 +113,23 @@ def test_ingesting_waits_for_what_is_quick_and_gives_a_job_for_what_is_not(api, 
     bad(owner.post("/api/v1/ingest", json={"source": "gopher://x"}), 400, "usage")
 
 
+def test_a_job_gives_way_at_every_step_while_many_requests_are_under_way(api, monkeypatch):
+    from dowse.interfaces.http import app
+
+    pauses = []
+    monkeypatch.setattr(app.time, "sleep", pauses.append)
+    metrics = api.serving.jobs.give_way.args[0]
+    work = Work()
+    work.steps.release(3)
+    assert api.serving.jobs.start("Alone", work).wait(60)
+    assert pauses == []
+    monkeypatch.setattr(metrics, "in_flight", 10)
+    busy = Work()
+    busy.steps.release(3)
+    assert api.serving.jobs.start("Beside others", busy).wait(60)
+    assert len(pauses) == 4
+
+
 def test_an_unknown_job_is_not_found(anybody):
     for path in ("/api/v1/jobs/nothing", "/api/v1/jobs/nothing/events"):
         bad(anybody.get(path), 404, "not_found")

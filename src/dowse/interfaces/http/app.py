@@ -1,8 +1,10 @@
 """The one application: MCP in all dialects, the API, what stands at the root, and the web page."""
 
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from dowse.errors import DowseError, NotFoundError
 from dowse.interfaces.http import qmd, root
@@ -11,6 +13,7 @@ from dowse.interfaces.http.door import Door
 from dowse.interfaces.http.errors import MethodError
 from dowse.interfaces.http.events import events_route, is_stream
 from dowse.interfaces.http.guard import Guard, Limits, to_stderr
+from dowse.interfaces.http.metrics import Metrics
 from dowse.interfaces.http.table import TABLE
 from dowse.interfaces.mcp.dialect import Dialect
 from dowse.interfaces.mcp.http import endpoints_of
@@ -28,6 +31,8 @@ from starlette.routing import BaseRoute  # isort: skip
 __all__ = ["Options", "make_app"]
 
 _SMALLEST = 1_024  # bytes that are worth compressing
+_MANY = 4  # requests under way at which a job goes slower
+_PAUSE = 0.02  # seconds at each of its steps
 _LEVEL = 5  # most of what there is to gain, for a fraction of the time of 9
 
 
@@ -53,9 +58,9 @@ def make_app(
     shared = Shared(serving)
     mcp_routes, running = endpoints_of(dialects, default, serving)
     routes = [
-        *mcp_routes,
+        *routes_of(TABLE, shared),  # what is asked the most comes first: they are tried one after the other
         events_route(shared),
-        *routes_of(TABLE, shared),
+        *mcp_routes,
         *root.routes(shared),
         *qmd.routes(shared),
         *page_routes(),
@@ -75,6 +80,7 @@ def make_app(
         exception_handlers={HTTPException: _not_ours},
     )
     app.router.redirect_slashes = False  # an address has one spelling
+    serving.jobs.give_way = partial(_give_way, shared.metrics)
     return Guard(
         app,
         door,
@@ -84,6 +90,12 @@ def make_app(
         refused=qmd.refused,
         log=to_stderr if chosen.log else None,
     )
+
+
+def _give_way(metrics: Metrics) -> None:
+    """Jobs share this process with requests: a step of theirs waits while many of these are under way."""
+    if metrics.in_flight >= _MANY:
+        time.sleep(_PAUSE)
 
 
 async def _not_ours(request: Request, error: Exception) -> Response:

@@ -51,6 +51,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 """Of every response: nothing of it may run, be framed, or tell where it was read."""
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,19 +186,19 @@ class Guard:
         return self.refused(scope["path"], error) or failed(error)
 
     def _sending(self, send: Send, request_id: str, sent: dict[str, Any]) -> Send:
+        own = [*_RAW_HEADERS, (b"x-request-id", request_id.encode())]
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent["status"] = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = request_id
-                for name, value in HEADERS.items():
-                    headers[name] = value
+                message = {**message, "headers": [*message.get("headers", ()), *own]}
                 if self.door.origins:
+                    headers = MutableHeaders(scope=message)
                     headers.add_vary_header("Origin")
-                if sent["origin"]:
-                    headers["Access-Control-Allow-Origin"] = sent["origin"]
-                    headers["Access-Control-Expose-Headers"] = _EXPOSED
-                    headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+                    if sent["origin"]:
+                        headers["Access-Control-Allow-Origin"] = sent["origin"]
+                        headers["Access-Control-Expose-Headers"] = _EXPOSED
+                        headers["Cross-Origin-Resource-Policy"] = "cross-origin"
             await send(message)
 
         return with_headers

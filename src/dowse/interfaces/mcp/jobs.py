@@ -46,6 +46,8 @@ class Job:
     error: DowseError | None = None
     started_at: int = field(default_factory=now_ms)
     ended_at: int = 0
+    give_way: Callable[[], None] = lambda: None
+    """Called at each step, before it goes on."""
     _wanted: bool = True
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -61,6 +63,7 @@ class Job:
         if not self._wanted:
             raise WorkCancelledError("The work was cancelled.")
         self.event = event
+        self.give_way()
 
     def run(self, work: Callable[[OnEvent], object]) -> None:
         """Do it, in the thread that calls this."""
@@ -85,6 +88,8 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._embedding: Job | None = None
         self._more = False
+        self.give_way: Callable[[], None] = lambda: None
+        """What jobs call at each step: a server that is busy answering lets them wait a little here."""
 
     def seen_by(self, collections: frozenset[str] | None) -> "Jobs":
         """The same for somebody who sees only these collections."""
@@ -158,7 +163,7 @@ class Jobs:
         ended = [each.id for each in self._jobs.values() if each.state != "running"]
         for old in ended[: max(0, len(ended) - _KEPT)]:
             del self._jobs[old]
-        job = Job(what, kind, collections)
+        job = Job(what, kind, collections, give_way=self.give_way)
         self._jobs[job.id] = job
         return job
 
