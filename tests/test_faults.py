@@ -89,7 +89,7 @@ def test_a_failing_disk_is_named_and_when_it_is_well_again_nothing_is_missing(
 def test_wherever_the_disk_fails_that_is_named(tmp_path, library, expected, figure, fault):
     numbers = list(MANY[FAULTS[fault][0]])
     failed = sum(fails_politely(tmp_path / str(number), library, expected, fault, number) != 0 for number in numbers)
-    figure("injected faults", {"faults": len(numbers), "commands that failed and said why": failed, "lost": 0})
+    figure("injected faults", {"faults": len(numbers), "commands that failed and said why": failed})
 
 
 def test_what_was_acknowledged_before_the_disk_failed_is_there(tmp_path, library, expected):
