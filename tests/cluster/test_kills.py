@@ -14,12 +14,22 @@ import pytest
 
 from cluster.corpus import QUESTIONS, sentences
 from cluster.nodes import NODES, Cluster
-from contract.builders import EVERYWHERE, MODEL, add_collections, bag_of_words, embed_backlog, make_draft, terms
+from contract.builders import (
+    EVERYWHERE,
+    MODEL,
+    add_collections,
+    bag_of_words,
+    content_hash,
+    embed_backlog,
+    make_draft,
+    terms,
+)
 from dowse.errors import StoreError
 from dowse.store.opensearch import Address, OpenSearchStore
 
 KILLS = int(os.environ.get("DOWSE_TEST_KILLS", "10"))
-ANSWERED_WITHIN = 10.0
+ANSWERED_WITHIN = float(os.environ.get("DOWSE_TEST_ANSWERED_WITHIN", "10"))
+"""Seconds; for machines that do much else at the same time."""
 ANCHORS = 20
 
 pytestmark = [
@@ -127,21 +137,15 @@ def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Addres
             while len(load.acknowledged) == before and not load.wrong:
                 time.sleep(0.1)  # at least one write between two kills
     with store.snapshot() as view:
-        shown = {info.path: view.document(info.id) for info in view.documents("work")}
-    lost = {
-        path: text
-        for path, text in load.acknowledged.items()
-        if (found := shown.get(path)) is None or found.text != text
-    }
+        shown = {info.path: info.content_hash for info in view.documents("work")}
+    lost = [path for path, text in load.acknowledged.items() if shown.get(path) != content_hash(text)]
     print(  # noqa: T201 - the figures of the run
         f"\n{KILLS} kills: {len(load.acknowledged)} documents acknowledged, {len(lost)} lost; "
         f"{len(load.answers)} whole answers, {load.refused} refused; "
         f"answered again after {max(waits):.1f} s at most ({', '.join(f'{wait:.1f}' for wait in waits)})"
     )
     assert load.wrong == []
-    assert lost == {}
-    assert max(waits) < ANSWERED_WITHIN
-
+    assert lost == []
     expected = all_answers(store)
     cluster.nodes[0].kill()
     cluster.start(cluster.nodes[0])
@@ -151,3 +155,4 @@ def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Addres
     assert [finding for finding in recovered.check(deep=True) if not finding.ok] == []
     recovered.close()
     store.close()
+    assert max(waits) < ANSWERED_WITHIN

@@ -5,6 +5,7 @@ ids are chosen here, and what must not happen twice carries the version that it 
 """
 
 import json
+import logging
 import random
 import threading
 import time
@@ -217,6 +218,7 @@ def _client(address: Address) -> Any:
         from opensearchpy import OpenSearch, Urllib3HttpConnection
     except ImportError as error:
         raise DowseError("The client of OpenSearch is not installed.", hint=_INSTALL) from error
+    logging.getLogger("opensearch").addHandler(logging.NullHandler())  # it tells stderr of every 404 otherwise
     headers = {"Authorization": f"Bearer {address.token}"} if address.token else None
     return OpenSearch(
         hosts=[{"host": host, "port": port} for host, port in address.hosts],
