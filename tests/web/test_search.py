@@ -173,3 +173,16 @@ def test_more_results_come_when_they_are_asked_for(visit: Visit):
         before = page.locator(".result").count()
         button.click()
         expect(page.locator(".result").nth(before)).to_be_visible()
+
+
+def test_the_start_does_not_cover_an_answer_when_it_comes_late(visit: Visit):
+    held: list[Route] = []
+    visit.page.route("**/api/v1/documents?*", lambda route: held.append(route))  # noqa: PLW0108  # Playwright takes no builtin
+    with visit.page.expect_request("**/api/v1/documents?*"):
+        page = visit.open()
+    page.get_by_role("searchbox", name="Search your documents").fill("radishes")
+    page.locator('#results[data-stage="last"][data-query="radishes"]').wait_for(state="attached")
+    with page.expect_response("**/api/v1/documents?*"):
+        held[0].continue_()
+    expect(page.locator(".result").first).to_be_visible()
+    expect(page.locator(".latest")).to_have_count(0)
