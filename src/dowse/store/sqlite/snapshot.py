@@ -41,6 +41,7 @@ WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dows
 _MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
 _AFTER_HEX = "g"
 _BY_PATH = "l.name, d.path"
+_LARGEST = 2**63 - 1  # number that SQLite takes
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -258,7 +259,7 @@ class SqliteSnapshot:
 
             wanted, parameters = as_condition(self._connection, filter)
             condition, values = f"{condition} AND {wanted}", [*values, *parameters]
-        page = (-1 if limit is None else limit, offset)
+        page = (-1 if limit is None else min(limit, _LARGEST), min(offset, _LARGEST))
         order = "d.created_at DESC, d.uuid DESC" if newest else _BY_PATH
         return self._documents(condition, (*values, *page), order, "LIMIT ? OFFSET ?")
 
