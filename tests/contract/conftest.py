@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contract.builders import add_collections
-from contract.emptied import emptied_store
+from contract.emptied import emptied_store, remove
 from dowse.ports import Store
 from dowse.store.memory import MemoryStore
 from dowse.store.sqlite import SqliteStore
@@ -19,7 +19,7 @@ CLUSTER = os.environ.get("DOWSE_TEST_CLUSTER", "")
 MAKERS: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
     "sqlite": lambda directory: SqliteStore(directory / "index"),
-    "opensearch": lambda _: emptied_store(CLUSTER),
+    "opensearch": lambda _: emptied_store(CLUSTER, fresh=False),
 }
 ON_CLUSTER = [pytest.param("opensearch", marks=pytest.mark.cluster)] if CLUSTER else []
 
@@ -27,6 +27,13 @@ ON_CLUSTER = [pytest.param("opensearch", marks=pytest.mark.cluster)] if CLUSTER 
 @pytest.fixture(params=["memory", "sqlite", *ON_CLUSTER])
 def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """A store that nothing was put into yet."""
+    if request.param == "opensearch" and request.module.__name__.endswith("test_lexical"):
+        # Scores count what earlier tests deleted until it is merged away: these tests look at scores.
+        pristine = emptied_store(CLUSTER, fresh=True)
+        yield pristine
+        pristine.close()
+        remove(pristine.address)
+        return
     store = MAKERS[request.param](tmp_path)
     yield store
     store.close()
