@@ -54,6 +54,7 @@ def fuzz(
     """Try inputs until the time or their number is over; returns how many, and the findings with their files."""
     chance, seeds = random.Random(seed), inputs_of(name, target)  # noqa: S311 - nothing secret
     found: dict[str, str] = {}
+    failure_of(target, seeds[0])  # imports what it takes before the time begins to count
     tried, until = 0, time.monotonic() + seconds
     crashes.mkdir(parents=True, exist_ok=True)
     present = crashes / f"{name}.present"

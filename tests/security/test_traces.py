@@ -1,16 +1,15 @@
 """What Dowse leaves behind: files that are their owner's alone, no secrets in what it says, no foreign headers."""
 
 import json
-import logging
 import os
 import stat
 
 import pytest
 
 from dowse import DowseError
-from dowse.inference.specs import parse_spec
 from dowse.ingest.sources import AddressPolicy, given_content
 from dowse.ingest.sources.web import FetchLimits, fetch
+from dowse.logs import listen
 from dowse.types import Fingerprint
 from ingest.sources.serving import serving
 from workbench import many, open_at, write
@@ -25,42 +24,53 @@ URLS = (
 posix = pytest.mark.skipif(os.name == "nt", reason="there are no such permissions")
 
 
-def everything_said(engine, caplog) -> str:
-    told = [str(engine.stats()), str(engine.ledger()), str(engine.doctor()), caplog.text]
-    return "\n".join(told)
+@pytest.fixture
+def logged():
+    """What Dowse logs; of what libraries log, nothing is passed on."""
+    heard: list[str] = []
+    with listen(lambda record: heard.append(str(record))):
+        yield heard
+
+
+def everything_said(engine, logged) -> str:
+    return "\n".join([str(engine.stats()), str(engine.ledger()), str(engine.doctor()), *logged])
 
 
 @pytest.mark.parametrize("url", URLS)
-def test_a_password_in_an_address_is_in_no_message_log_ledger_or_status(tmp_path, caplog, url):
-    caplog.set_level(logging.DEBUG)
+def test_a_password_in_an_address_is_in_no_message_log_ledger_or_status(tmp_path, logged, url):
     with open_at(tmp_path) as engine:
         with pytest.raises(DowseError) as refusal:
             engine.ingest(url)
         error = refusal.value
         assert PASSWORD not in f"{error.message} {error.hint} {json.dumps(error.details, default=str)}"
-        assert PASSWORD not in everything_said(engine, caplog)
+        assert PASSWORD not in everything_said(engine, logged)
 
 
-def test_a_redirect_to_an_address_with_a_password_does_not_repeat_it(caplog):
-    caplog.set_level(logging.DEBUG)
+def test_a_redirect_to_an_address_with_a_password_does_not_repeat_it(logged):
     with serving() as server:
         start = server.redirect("/start", f"http://ada:{PASSWORD}@127.0.0.1:{server.port}/")
         with pytest.raises(DowseError) as refusal:
-            fetch(start, limits=FetchLimits(total_seconds=20), policy=AddressPolicy(True), proxy_for=lambda _: None)
-    assert PASSWORD not in f"{refusal.value.message} {refusal.value.hint} {caplog.text}"
+            fetch(
+                start,
+                limits=FetchLimits(total_seconds=20),
+                policy=AddressPolicy(allow_private=True),
+                proxy_for=lambda _: None,
+            )
+    assert PASSWORD not in f"{refusal.value.message} {refusal.value.hint} {logged}"
 
 
-@pytest.mark.parametrize(
-    "line", [f"openai:http://ada:{PASSWORD}@127.0.0.1:9/v1#m", f"cohere:http://127.0.0.1:9?key={PASSWORD}"]
-)
-def test_the_line_of_a_model_with_a_secret_in_it_does_not_repeat_it(line):
-    try:
-        spec = parse_spec(line)
-    except DowseError as error:
-        told = f"{error.message} {error.hint}"
-    else:
-        told = f"{spec!r}"
-    assert f"ada:{PASSWORD}" not in told
+def test_the_line_of_a_model_with_a_password_in_it_does_not_repeat_it(tmp_path, logged):
+    write(tmp_path / "notes", many(1))
+
+    def use() -> None:
+        with open_at(tmp_path, embedder=f"openai:http://ada:{PASSWORD}@127.0.0.1:9/v1#m") as engine:
+            engine.add_collection(tmp_path / "notes", name="notes")
+            engine.index("notes")
+            engine.embed()
+
+    with pytest.raises(DowseError) as refusal:
+        use()
+    assert PASSWORD not in f"{refusal.value.message} {refusal.value.hint} {logged}"
 
 
 @pytest.mark.parametrize(
@@ -73,9 +83,14 @@ def test_no_address_brings_a_header_along(path):
         )
         url = f"http://127.0.0.1:{server.port}{path}"
         try:
-            fetch(url, limits=FetchLimits(total_seconds=20), policy=AddressPolicy(True), proxy_for=lambda _: None)
+            fetch(
+                url,
+                limits=FetchLimits(total_seconds=20),
+                policy=AddressPolicy(allow_private=True),
+                proxy_for=lambda _: None,
+            )
         except DowseError:
-            assert not server.requests  # noqa: PT017 - refused before anybody was asked
+            assert not server.requests
         for request in server.requests:
             assert "X-Evil" not in request.headers
 
@@ -83,20 +98,16 @@ def test_no_address_brings_a_header_along(path):
 @pytest.mark.parametrize("etag", ['"a"\r\nX-Evil: 1', '"a"\nX-Evil: 1', "é", '"' + "a" * 5_000 + '"'])
 def test_what_a_server_called_a_version_brings_no_header_along(etag):
     with serving() as server:
-        url = server.page("/a", ETag="" if "\n" in etag or not etag.isascii() else etag)
-        before = Fingerprint(1, 0, 0, 0, etag)
-        try:
-            fetch(
-                url,
-                limits=FetchLimits(total_seconds=20),
-                policy=AddressPolicy(True),
-                proxy_for=lambda _: None,
-                before=before,
-            )
-        except (DowseError, UnicodeEncodeError):
-            assert not server.requests
-        for request in server.requests:
-            assert "X-Evil" not in request.headers
+        found = fetch(
+            server.page("/a"),
+            limits=FetchLimits(total_seconds=20),
+            policy=AddressPolicy(allow_private=True),
+            proxy_for=lambda _: None,
+            before=Fingerprint(1, 0, 0, 0, etag),
+        )
+        assert found.data == b"text"
+        assert "X-Evil" not in server.requests[0].headers
+        assert "If-None-Match" not in server.requests[0].headers
 
 
 @posix
@@ -111,7 +122,7 @@ def test_every_file_and_folder_that_is_made_is_its_owners_alone(tmp_path):
             engine.embed()
             engine.search("zebra")
             engine.backup(tmp_path / "kept.backup")
-            engine.export("notes", tmp_path / "notes.export")
+            engine.export_collection("notes", tmp_path / "notes.export")
             engine.cleanup()
     finally:
         os.umask(before)
