@@ -474,7 +474,7 @@ def reliability_page() -> str:
         (
             each["name"],
             ", ".join(f"{number:,} {what}" for what, number in each["numbers"].items()),
-            code(f"pytest -m slow {each['test'].partition('::')[0]}"),
+            code(f"pytest {'-m slow ' if each.get('slow', True) else ''}{each['test'].partition('::')[0]}"),
         )
         for each in kept
     ]
