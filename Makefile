@@ -79,6 +79,7 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/serving.py
 	@$(BIN)/python benchmarks/daemon.py
 	@$(BIN)/python benchmarks/budget.py "$(TREE)"
+	@$(BIN)/python benchmarks/load.py "$(EVAL)" --keep .dowse/bench/load
 	@$(BIN)/python benchmarks/page.py "$(TREE)" --keep .dowse/bench/page
 
 screenshots: setup  ## take docs/images anew, from the project's own documents

@@ -393,6 +393,7 @@ def figures_page() -> Iterator[str]:
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
     yield from page_figures()
+    yield from load_figures()
     yield from scale_figures()
     yield from serving_figures()
     yield "## Clients that share a process"
@@ -445,6 +446,21 @@ def page_figures() -> Iterator[str]:
     yield from table(
         ["what", "figure"],
         [(what, f"{value:.1f}" if isinstance(value, float) else value) for what, value in page.items()],
+    )
+
+
+def load_figures() -> Iterator[str]:
+    """What HTTP costs, and how it holds under load."""
+    load = results("load")
+    yield "## HTTP under load"
+    yield ""
+    yield "Searches by words over loopback: first one client, then many at once, each asking again as soon as it is"
+    yield "answered, while the server indexes another folder (`benchmarks/load.py`)."
+    yield ""
+    load.pop("version")
+    yield from table(
+        ["what", "figure"],
+        [(what, f"{value:.2f}" if isinstance(value, float) else value) for what, value in load.items()],
     )
 
 
