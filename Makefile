@@ -35,8 +35,9 @@ test: setup  ## every test but the slow ones
 	@$(BIN)/python -m pytest -n auto -m "not slow" $(ARGS)
 
 test-slow: setup  ## the slow end: storms, large folders, thorough properties
-	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m "slow and not soak" $(ARGS)
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/property $(ARGS)
+	@$(BIN)/python -m pytest -m soak -s $(ARGS)
 
 lint: setup  ## ruff with every rule, mypy strict
 	@$(BIN)/ruff check .
