@@ -20,7 +20,7 @@ import numpy as np
 
 import dowse
 from dowse import Config, Engine, Query
-from dowse.text.scripts import share_of_cjk
+from dowse.text.scripts import share_beyond_latin
 from quality import MODES, RESULTS, collections_in, judgements, prepare, rows_of, write_files
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 QUERIES = 150  # of each collection
 ROUNDS = 100  # of Newton's method; some ten are enough
 PULL = 1e-4
-CJK_SHARE = 0.3
+FOREIGN_SHARE = 0.3
 EVEN = 0.5  # the score of an even bet
 
 
@@ -41,7 +41,9 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=RESULTS / "calibration.json")
     options = parser.parse_args()
     # Collections in scripts that the model does not know are answered by words alone, at any score.
-    folders = [each for each in collections_in(options.folders) if share_of_cjk(" ".join(sample(each))) < CJK_SHARE]
+    folders = [
+        each for each in collections_in(options.folders) if share_beyond_latin(" ".join(sample(each))) < FOREIGN_SHARE
+    ]
     if len(folders) < 2:  # noqa: PLR2004 - one to ask and one to ask for
         print("error: two judged collections are needed, so that one can be asked for what is in the other")
         return 2

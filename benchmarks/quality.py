@@ -9,7 +9,6 @@ stores the indexes so that a second run need not embed again. Results go to benc
 
 import argparse
 import json
-import math
 import sys
 import tempfile
 import time
@@ -20,6 +19,9 @@ from pathlib import Path
 
 import dowse
 from dowse import Config, Engine, Query
+from dowse.evaluate.judged import json_rows as rows_of
+from dowse.evaluate.judged import read_qrels
+from dowse.evaluate.metrics import hit, ndcg, recall, reciprocal_rank
 
 RESULTS = Path(__file__).parent / "results"
 MODES = ("lex", "vec", "hybrid")
@@ -114,7 +116,7 @@ def score(
     started = time.process_time()
     for query, text in queries.items():
         asked = Query(text, mode=mode, limit=DEPTH, per_document=1)  # type: ignore[arg-type]  # checked by the engine
-        ranking = [names[hit.info.path] for hit in engine.search(asked).hits]
+        ranking = [names[found.info.path] for found in engine.search(asked).hits]
         for metric, value in metrics(ranking, judged[query]).items():
             totals[metric] += value
     means = {metric: totals[metric] / len(queries) for metric in METRICS}
@@ -122,39 +124,19 @@ def score(
 
 
 def metrics(ranking: Sequence[str], grades: Mapping[str, int]) -> dict[str, float]:
-    """Of one query: linear gains, as trec_eval has them."""
-    gains = [grades.get(document, 0) for document in ranking]
-    relevant = {document for document, grade in grades.items() if grade > 0}
-    ideal = discounted(sorted((grade for grade in grades.values() if grade > 0), reverse=True)[:10])
-    first = next((rank for rank, gain in enumerate(gains[:10], start=1) if gain > 0), None)
+    """Of one query."""
     return {
-        "ndcg@10": discounted(gains[:10]) / ideal if ideal else 0.0,
-        "recall@100": len(relevant & set(ranking[:100])) / len(relevant) if relevant else 0.0,
-        "mrr@10": 1 / first if first else 0.0,
-        "hit@3": float(any(gain > 0 for gain in gains[:3])),
+        "ndcg@10": ndcg(ranking, grades, 10),
+        "recall@100": recall(ranking, grades, 100),
+        "mrr@10": reciprocal_rank(ranking, grades, 10),
+        "hit@3": hit(ranking, grades, 3),
     }
 
 
-def discounted(gains: Sequence[float]) -> float:
-    """The discounted cumulative gain."""
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1))
-
-
 def judgements(folder: Path) -> dict[str, dict[str, int]]:
-    """Grades by query and document."""
-    judged: dict[str, dict[str, int]] = defaultdict(dict)
-    lines = (folder / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    for line in lines:
-        query, document, grade = line.split("\t")
-        judged[query][document] = int(grade)
+    """Grades by query and document, of queries that something answers."""
+    judged = read_qrels(folder / "qrels" / "test.tsv")
     return {query: grades for query, grades in judged.items() if any(grade > 0 for grade in grades.values())}
-
-
-def rows_of(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of a file of JSON lines."""
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
 
 
 def print_table(name: str, results: Mapping[str, Mapping[str, float]]) -> None:

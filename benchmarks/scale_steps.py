@@ -73,9 +73,6 @@ def take(files: list[Found], version: int, index: LexicalIndex, counter: TokenCo
     with clocks.run("analyse"):
         for number, (file, text, cut) in enumerate(zip(files, texts, chunks, strict=True), start=version):
             rows = lexical_rows(text.title or "", file.path, cut)
-            entries += [
-                Entry(ref_of(number, at), number, 1, {name: " ".join(terms) for name, terms in row.items()})
-                for at, row in enumerate(rows)
-            ]
+            entries += [Entry(ref_of(number, at), number, 1, row) for at, row in enumerate(rows)]
     with clocks.run("word index (tantivy)"):
         index.commit(entries, [])

@@ -243,7 +243,7 @@ def store_texts(config: Config, directory: Path) -> Path:
                 document = tantivy.Document()
                 document.add_unsigned("ref", passage.ref)
                 for field, terms in fields.items():
-                    document.add_text(field, " ".join(terms))
+                    document.add_text(field, terms)
                 shown = {"file": info.file, "line": chunk.first_line, "headings": chunk.headings, "text": chunk.text}
                 document.add_json("shown", shown)
                 writer.add_document(document)

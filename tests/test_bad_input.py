@@ -584,7 +584,7 @@ def test_an_index_of_a_newer_version_is_refused_and_not_changed_by_a_byte(tmp_pa
 
 @pytest.mark.parametrize("leftover", [b"", None])
 def test_an_index_that_was_never_finished_counts_as_empty_and_can_be_written(tmp_path, root, leftover):
-    (tmp_path / "index").mkdir()
+    (tmp_path / "index").mkdir(mode=0o700)
     database = tmp_path / "index" / "dowse.db"
     if leftover is None:
         connection = sqlite3.connect(database)

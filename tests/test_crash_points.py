@@ -151,6 +151,31 @@ def test_a_word_index_from_before_is_brought_up_to_date_by_the_next_write(tmp_pa
     assert held == live
 
 
+def test_a_list_of_deletions_that_a_dead_writer_left_is_in_nobodys_way(tmp_path, root):
+    """tantivy names it by the number of its commit, which the next writer gives again."""
+    words = tmp_path / "index" / "lexical-1"
+    with open_at(tmp_path) as engine:
+        engine.add_collection(root, name="notes")
+        engine.index("notes")
+        write(root, {"part0/note000.md": "# Second\n\nAn ibex.\n"})
+        engine.index("notes")  # note000 is dead now, and leaves the word index with the next commit
+    shutil.copytree(words, tmp_path / "before")
+    index = LexicalIndex(words)
+    with open_at(tmp_path) as engine, engine._store._readers.reading() as connection:
+        dead = [row[0] for row in connection.execute("SELECT version FROM tombstones")]
+    index.commit((), dead)
+    left = {path.name: path.read_bytes() for path in words.glob("*.del")}
+    assert left
+    shutil.rmtree(words)
+    shutil.copytree(tmp_path / "before", words)
+    for name, data in left.items():
+        (words / name).write_bytes(data)
+    with open_at(tmp_path) as engine:
+        engine.cleanup()
+        assert problems(engine) == []
+        assert files_found(engine, "ibex") == ["notes/part0/note000.md"]
+
+
 def test_a_writer_that_fails_between_the_two_commits_leaves_no_trace_for_readers_of_the_same_process(
     tmp_path, root, monkeypatch
 ):

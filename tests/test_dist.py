@@ -73,6 +73,8 @@ def test_the_wheel_holds_the_package_with_its_data_and_nothing_else(tmp_path: Pa
         names = set(wheel.namelist())
         entry_points = wheel.read(f"dowse-{dowse.__version__}.dist-info/entry_points.txt").decode()
     assert {"dowse/py.typed", "dowse/inference/granite_scales.json", "dowse/__main__.py"} <= names
+    page = ROOT / "src" / "dowse" / "interfaces" / "web" / "static"
+    assert {f"dowse/{each.relative_to(ROOT / 'src' / 'dowse').as_posix()}" for each in page.rglob("*.*")} <= names
     assert {name.split("/")[0] for name in names} == {"dowse", f"dowse-{dowse.__version__}.dist-info"}
     assert not [name for name in names if "test" in name or name.endswith(".pyc")]
     assert any(name.endswith("licenses/LICENSE") for name in names)

@@ -18,7 +18,8 @@ from dowse import config
 from dowse.interfaces.cli import main
 from dowse.interfaces.cli.app import root
 from dowse.interfaces.cli.session import Session
-from dowse.search.fuse import WEIGHTS
+from dowse.search.fuse import CODE_WEIGHTS, FEATURES, WEIGHTS
+from dowse.search.verdict import ABSENT, FOUND, SMALL
 from dowse.text.fields import BOOSTS, K1, B
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,7 +168,7 @@ def test_every_command_that_a_page_shows_exists_with_its_options(page: Path) -> 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_environment_variable_that_a_page_names_exists(page: Path) -> None:
-    known = {variable for _, variable, *_ in config.describe()} | {"DOWSE_CONFIG", "DOWSE_DEBUG"}
+    known = {variable for _, variable, *_ in config.describe()} | {*config.OTHER_VARIABLES, "DOWSE_TEST_CLUSTER"}
     assert set(re.findall(r"\bDOWSE_[A-Z_]+\b", text_of(page))) <= known
 
 
@@ -192,6 +193,12 @@ def test_the_page_on_ranking_has_the_weights_of_the_code() -> None:
         assert re.search(rf"^\| `{field}` \| .* \| {boost} \|$", page, re.MULTILINE), field
     weights = WEIGHTS["hybrid"]
     assert f"fused = {weights['lex']} × BM25 / ceiling + {weights['vec']} × cosine" in page
+    for feature, weight in FEATURES.items():
+        assert re.search(rf"^\| `{feature}` \| .* \| {weight} \|$", page, re.MULTILINE), feature
+    assert f"{weights['lex']} and {weights['vec']} towards {CODE_WEIGHTS['lex']} and {CODE_WEIGHTS['vec']}" in page
+    assert f"the confidence is {FOUND} or more" in page
+    assert f"the confidence is below {ABSENT}" in page
+    assert f"fewer than {SMALL} documents" in page
     assert f"k1 = {K1}, b = {B}" in page
 
 

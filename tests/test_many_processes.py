@@ -1,7 +1,6 @@
 """Several processes on one index: writers take turns, readers never wait, and whoever dies leaves it whole."""
 
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -19,7 +18,6 @@ from dowse.interfaces.daemon.meeting import ask, endpoints
 from soaking import KINDS, Soak
 from workbench import environment_for, facts, files_found, ids, many, open_at, problems, write
 
-QUICK_KILLS, MANY_KILLS = 12, 150
 _PATIENCE = 60
 
 
@@ -229,109 +227,3 @@ def test_an_older_version_refuses_an_index_of_a_newer_one_politely(tmp_path):
     with open_at(tmp_path) as engine:
         assert len(files_found(engine, "zebra")) == 2
         assert problems(engine) == []
-
-
-# Dying
-
-
-class Acknowledged:
-    """What a worker said was durable before it died."""
-
-    def __init__(self) -> None:
-        self.hashes: dict[str, str] = {}
-        self.deleted: set[str] = set()
-        self.vectors = 0
-
-    def hear(self, line: str) -> None:
-        kind, *rest = line.split(maxsplit=2)
-        if kind == "put":
-            self.hashes[rest[1].rstrip("\n")] = rest[0]
-        elif kind == "delete":
-            self.deleted.add(rest[0])
-        elif kind == "vectors":
-            self.vectors += int(rest[0])
-
-
-def kill_at_some_point(chance, arguments, acknowledged):
-    """Run a worker and kill it some lines and a moment after it came to some stage; tells whether it finished."""
-    stage, lines = chance.choice(["started", "put", "vectors"]), chance.randint(0, 12)
-    with worker(*arguments) as process:
-        for line in process.stdout:
-            acknowledged.hear(line)
-            if line.startswith(stage):
-                stage = ""
-            lines -= not stage
-            if lines < 0:
-                break
-        try:
-            process.wait(chance.random() * 0.03)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        for line in process.stdout:  # what it said before it was dead
-            if line.endswith("\n"):
-                acknowledged.hear(line)
-        assert process.stderr.read() == ""
-        return process.wait(_PATIENCE) == 0
-
-
-def change_some(chance, root, number):
-    """Add, change, move and delete a few files."""
-    files = sorted(root.rglob("*.md"))
-    for file in chance.sample(files, min(3, len(files) // 4)):
-        file.unlink()
-    for file in chance.sample(sorted(root.rglob("*.md")), 4):
-        file.rename(root / f"moved-{number}-{file.name}")
-    for file in chance.sample(sorted(root.rglob("*.md")), 4):
-        write(root, {file.relative_to(root).as_posix(): f"# Changed {number}\n\nA zebra in {file.stem}, number 3.\n"})
-    write(root, {f"new/{number}-{n}.md": f"# New {number}\n\nA zebra came by road number {n}.\n" for n in range(6)})
-
-
-def storm(tmp_path, kills, seed):
-    """Kill writers in first runs, updates and embedding; after each death, everything acknowledged is there."""
-    chance = random.Random(seed)  # noqa: S311  # a storm that can be repeated
-    root = write(tmp_path / "notes", many(48))
-    finished = 0
-    for number in range(kills):
-        acknowledged = Acknowledged()
-        with open_at(tmp_path) as before:
-            vectors = before.stats().vectors
-        finished += kill_at_some_point(chance, ("update", tmp_path, root), acknowledged)
-        with open_at(tmp_path) as engine:
-            hashes = {info.file: info.content_hash for info in engine.documents()}
-            assert {name: hashes.get(name) for name in acknowledged.hashes} == acknowledged.hashes
-            assert not acknowledged.deleted & {str(each) for each in ids(engine).values()}
-            assert engine.stats().vectors >= vectors + acknowledged.vectors
-            found = files_found(engine, "zebra")
-            assert len(found) == len(set(found)) == len(hashes), engine.search("zebra").notes
-            engine.add_context(f"After death number {number}")
-            assert problems(engine) == []
-            assert len(files_found(engine, "zebra")) == len(hashes)
-        if number % 2:
-            change_some(chance, root, number)
-    assert finished < kills, "nobody was killed"
-
-    with open_at(tmp_path) as engine, open_at(tmp_path / "fresh") as fresh:
-        engine.remove_context()
-        for each in (engine, fresh):
-            if not each.collections():
-                each.add_collection(root, name="notes")
-            each.index("notes", prune=True)
-            each.embed()
-            each.cleanup(days=0)
-        assert problems(engine) == []
-        assert facts(engine, with_scores=False) == facts(fresh, with_scores=False)
-        assert all(each.ok for each in engine.doctor(repair=True, deep=True))
-        assert facts(engine) == facts(fresh)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-def test_a_few_deaths_at_random_moments_lose_nothing_that_was_acknowledged(tmp_path):
-    storm(tmp_path, QUICK_KILLS, seed=1)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-@pytest.mark.parametrize("seed", [2, 3, 4])
-def test_a_storm_of_deaths_at_random_moments_loses_nothing_that_was_acknowledged(tmp_path, seed):
-    storm(tmp_path, MANY_KILLS // 3, seed)

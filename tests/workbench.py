@@ -4,6 +4,8 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,20 @@ def open_at(folder: Path, **changes: Any) -> Engine:
     return dowse.open(config=config_for(folder, **changes))
 
 
+def know_another_model() -> None:
+    """Let this process know a second model without weights, under the name `other`."""
+    from dowse import inference
+    from dowse.inference import hashed
+
+    class Other(hashed.HashedEmbedder):
+        def __init__(self) -> None:
+            super().__init__(64)
+            self._identity = replace(hashed.identity(64), name="other")
+
+    row = inference._MODELS["hashed"]
+    inference._MODELS["other"] = replace(row, make=lambda *_: Other(), identity=lambda _: Other().identity)
+
+
 def write(folder: Path, texts: Mapping[str, str | bytes]) -> Path:
     """Write files that look as if they had been there for an hour; returns the folder."""
     for path, text in texts.items():
@@ -63,6 +79,18 @@ def many(count: int, word: str = "zebra") -> dict[str, str]:
         f"## Later\n\nWhat became of {word}{number}: it rests.\n"
         for number in range(count)
     }
+
+
+def alike(digits: int = 6) -> tuple[str, str]:
+    """Two texts whose hashes begin with the same digits, but for the one that follows them."""
+    seen: dict[str, str] = {}
+    for number in count():
+        text = f"# Note {number}\n\nA zebra of its own.\n"
+        start = sha256(text.encode()).hexdigest()[:digits]
+        if start in seen:
+            return seen[start], text
+        seen[start] = text
+    raise AssertionError
 
 
 def files_found(engine: Engine, text: str, **options: Any) -> list[str]:

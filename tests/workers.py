@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 
 from dowse import DowseError, Engine, Query
 from dowse.ingest import backlog, intake
+from dowse.store.portable import parts
 from dowse.store.sqlite import care
 from dowse.store.sqlite.lexical import LexicalIndex
 from dowse.store.sqlite.lock import WriterLock
 from dowse.store.sqlite.store import SqliteStore
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.types import Draft
-from workbench import config_for, environment_for, facts, open_at, problems, write
+from workbench import config_for, environment_for, facts, know_another_model, open_at, problems, write
 
 DEAD = 9
 """The exit code of a process that died on purpose."""
@@ -42,9 +43,12 @@ def acknowledge() -> None:
             say("put", draft.info.content_hash, draft.info.file)
 
     def said_delete(self: SqliteStore, documents: Any, **options: Any) -> int:
+        with self.snapshot() as view:
+            files = {info.id: info.file for info in view.documents()}
         count = delete(self, documents, **options)
         for document in documents:
             say("delete", document)
+            say("gone", files.get(document))
         return count
 
     def said_put_vectors(self: SqliteStore, model: Any, vectors: Any) -> None:
@@ -66,6 +70,92 @@ def update(folder: Path, root: Path) -> None:
         engine.embed()
         say("done")
 
+
+# Work to be killed at
+
+
+def delete(folder: Path, _root: Path) -> None:
+    """Delete documents one by one."""
+    acknowledge()
+    with open_at(folder) as engine:
+        say("started")
+        for info in engine.documents()[:12]:
+            engine.delete(info.file)
+        say("done")
+
+
+def embed_anew(folder: Path, _root: Path) -> None:
+    """Go on to the model that the folder names, in small steps."""
+    know_another_model()
+    backlog._BATCH = 4
+    with open_at(folder, embedder=(folder / "next model").read_text()) as engine:
+        say("started")
+        engine.embed(force=True)
+        say("done")
+
+
+def watch(folder: Path, _root: Path) -> None:
+    """Follow the folder."""
+    acknowledge()
+    with open_at(folder) as engine:
+        engine.watcher(on_batch=lambda batch: say("started") if batch.is_whole else None).run()
+
+
+def clean_up(folder: Path, _root: Path) -> None:
+    """Free what is not needed."""
+    with open_at(folder) as engine:
+        say("started")
+        engine.cleanup(days=0)
+        say("done")
+
+
+def read(folder: Path, _root: Path) -> None:
+    """Read, which brings an earlier layout up to date."""
+    with open_at(folder) as engine:
+        say("started")
+        engine.documents()
+        engine.add_context("Read")
+        engine.remove_context()
+        say("done")
+
+
+def repair(folder: Path, _root: Path) -> None:
+    """Make everything derived anew, in small steps."""
+    care._REBUILD_ENTRIES = 8
+    with open_at(folder) as engine:
+        say("started")
+        engine.doctor(repair=True)
+        say("done")
+
+
+def restore(folder: Path, _root: Path) -> None:
+    """Put the backup in the folder in the place of the index."""
+    with open_at(folder) as engine:
+        say("started")
+        engine.restore(folder / "b.zip", force=True)
+        say("done")
+
+
+def import_collection(folder: Path, _root: Path) -> None:
+    """Take in the exported collection in the folder, in small steps."""
+    parts._PART_DOCUMENTS = 8
+    with open_at(folder) as engine:
+        say("started")
+        engine.import_collection(folder / "c.zip", name=f"copy{len(engine.collections())}")
+        say("done")
+
+
+STORMS = {
+    "update": update,
+    "delete": delete,
+    "embed-anew": embed_anew,
+    "watch": watch,
+    "clean-up": clean_up,
+    "read": read,
+    "repair": repair,
+    "restore": restore,
+    "import": import_collection,
+}
 
 # Dying at a given point
 
@@ -252,7 +342,7 @@ _WRITES: dict[str, Callable[[Engine], object]] = {
 }
 
 COMMANDS: dict[str, Callable[..., None]] = {
-    "update": lambda folder, root: update(Path(folder), Path(root)),
+    **{name: (lambda folder, root, step=step: step(Path(folder), Path(root))) for name, step in STORMS.items()},
     "die": lambda folder, root, point: die(Path(folder), Path(root), point),
     "die-repairing": lambda folder, calls: die_repairing(Path(folder), calls),
     "hold": lambda folder: hold(Path(folder)),

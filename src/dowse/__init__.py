@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         StoreError,
         StoreFullError,
         StoreLockedError,
+        StoreUnavailableError,
         StoreVersionError,
         UsageError,
     )
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         EmbedReport,
         Event,
         Explain,
+        Feature,
         Finding,
         Hit,
         IndexReport,
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
         Query,
         Snippet,
         StoreStats,
+        Succession,
+        TransferReport,
     )
 
 __version__ = "0.1.0"
@@ -76,6 +80,7 @@ __all__ = [
     "Engine",
     "Event",
     "Explain",
+    "Feature",
     "Finding",
     "Hit",
     "IndexReport",
@@ -95,7 +100,10 @@ __all__ = [
     "StoreFullError",
     "StoreLockedError",
     "StoreStats",
+    "StoreUnavailableError",
     "StoreVersionError",
+    "Succession",
+    "TransferReport",
     "UsageError",
     "__version__",
     "given_content",

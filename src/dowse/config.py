@@ -5,6 +5,7 @@ checking, error messages and the reference page all read it. Nothing here opens 
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
@@ -12,11 +13,12 @@ from typing import NamedTuple, Self
 
 from dowse.errors import ConfigError
 
-__all__ = ["SETTINGS", "Config", "Setting", "describe"]
+__all__ = ["OTHER_VARIABLES", "SETTINGS", "Config", "Setting", "describe"]
 
 _PREFIX = "DOWSE_"
-_OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG"}
-"""Ours, but not settings: the path of the file, and tracebacks for unexpected errors."""
+_CREDENTIALS = {"DOWSE_OPENSEARCH_USER", "DOWSE_OPENSEARCH_PASSWORD", "DOWSE_OPENSEARCH_TOKEN"}
+OTHER_VARIABLES = {"DOWSE_CONFIG", "DOWSE_DEBUG", *_CREDENTIALS}
+"""Ours, but not settings: the path of the file, tracebacks for unexpected errors, and what opens a cluster."""
 _TEST_VARIABLES = "DOWSE_TEST_"
 
 _EDITORS = ("file", "vscode", "cursor", "zed", "idea", "textmate")
@@ -122,7 +124,12 @@ def _editor(value: object) -> str:
 
 
 SETTINGS: Mapping[str, Setting] = {
-    "index": Setting(str, _index, "a name, or a path (with a slash, or starting with . or ~)", "Which index to use."),
+    "index": Setting(
+        str,
+        _index,
+        "a name, a path (with a slash, or starting with . or ~), or opensearch://HOST:PORT,HOST:PORT/PREFIX",
+        "Which index to use.",
+    ),
     "data_dir": Setting(
         str, _folder, "the path of a folder", "Where named indexes live.", "the platform's data folder"
     ),
@@ -144,8 +151,8 @@ SETTINGS: Mapping[str, Setting] = {
     "expander": Setting(
         str,
         _text_or_nothing,
-        "a line such as chat:http://127.0.0.1:11434/v1#MODEL, or nothing",
-        "The model that thinks of further searches.",
+        "a line such as chat:http://127.0.0.1:11434/v1#MODEL, prf, or nothing",
+        "The model that thinks of further searches; prf takes words of the first answers and needs none.",
     ),
     "precision": Setting(
         str, _choice("int8", "fp32"), "int8 or fp32", "How the model computes; another one embeds anew."
@@ -216,8 +223,18 @@ class Config:
 
     @property
     def index_dir(self) -> Path:
-        """The folder of the index: `index` itself when it is a path, else the folder of that name."""
+        """The folder of the index: `index` itself when it is a path, else the folder of that name.
+
+        Of an index on a cluster it holds only what this machine notes for itself, such as who watches.
+        """
+        if is_cluster(self.index):
+            return self.data_dir / "clusters" / re.sub(r"[^a-z0-9]+", "-", self.index.partition("?")[0].lower())
         return Path(self.index) if is_path(self.index) else self.data_dir / "indexes" / self.index
+
+    @property
+    def where(self) -> str:
+        """Where the index is, for people."""
+        return self.index if is_cluster(self.index) else str(self.index_dir)
 
     @classmethod
     def load(cls, path: Path | None = None, env: Mapping[str, str] | None = None, **overrides: object) -> Self:
@@ -244,8 +261,15 @@ def describe() -> list[tuple[str, str, str, str, str]]:
     ]
 
 
+def is_cluster(index: str) -> bool:
+    """Whether this value of `index` is the address of a cluster."""
+    return index.startswith(("opensearch://", "opensearchs://"))
+
+
 def is_path(index: str) -> bool:
-    """Whether this value of `index` is a path rather than a name."""
+    """Whether this value of `index` is a path rather than a name or an address."""
+    if is_cluster(index):
+        return False
     separators = {os.sep, os.altsep or os.sep}
     return index.startswith((".", "~")) or any(mark in index for mark in separators) or Path(index).is_absolute()
 
@@ -302,10 +326,10 @@ def _from_environment(env: Mapping[str, str]) -> _Found:
     variables = {_variable(name): name for name in SETTINGS}
     for variable, text in sorted(env.items()):
         ours = variable.startswith(_PREFIX) and not variable.startswith(_TEST_VARIABLES)
-        if not ours or variable in _OTHER_VARIABLES:
+        if not ours or variable in OTHER_VARIABLES:
             continue
         if variable not in variables:
-            raise _unknown(variable, "in the environment", [*variables, *_OTHER_VARIABLES])
+            raise _unknown(variable, "in the environment", [*variables, *OTHER_VARIABLES])
         if text:
             yield variables[variable], text, variable
 

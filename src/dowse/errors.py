@@ -9,6 +9,7 @@
     ├── StoreError                  the index cannot be read or written                 exit 6, HTTP 500
     │   ├── StoreLockedError        another process is writing and did not finish       exit 7, HTTP 503
     │   ├── StoreFullError          the disk is full or the index may not be written    HTTP 507
+    │   ├── StoreUnavailableError   the cluster cannot be reached, or not as a whole    HTTP 503
     │   ├── StoreCorruptError       the database is damaged or not ours
     │   └── StoreVersionError       the index was written by a newer Dowse
     └── ModelError                  a model is missing, damaged or failing              exit 8, HTTP 503
@@ -34,6 +35,7 @@ __all__ = [
     "StoreError",
     "StoreFullError",
     "StoreLockedError",
+    "StoreUnavailableError",
     "StoreVersionError",
     "UsageError",
 ]
@@ -116,6 +118,13 @@ class StoreFullError(StoreError):
 
     code = "store_full"
     http_status = 507
+
+
+class StoreUnavailableError(StoreError):
+    """The cluster that holds the index cannot be reached, refuses, or can answer in part only."""
+
+    code = "store_unavailable"
+    http_status = 503
 
 
 class StoreCorruptError(StoreError):

@@ -5,7 +5,7 @@ Everything else is a function. `engine.py` alone picks the concrete ones; the su
 tests/contract runs every store through the same behaviours.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -96,8 +96,31 @@ class Snapshot(Protocol):
         """The cosines of just these chunks; those without a vector are left out."""
         ...
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """Up to k chunks in scope with their vectors, spread evenly over all of them, and how many there are.
+
+        The same chunks for the same state of the store; in the order of their refs.
+        """
+        ...
+
+    def mark(self) -> str:
+        """Another one after every change of the store: what was made from it holds as long as this is the same."""
+        ...
+
     def model(self) -> ModelIdentity | None:
-        """The model whose vectors the store holds; None while there are none."""
+        """The model whose vectors answer; None while there are none."""
+        ...
+
+    def successor(self) -> ModelIdentity | None:
+        """The model that is to take its place, while its vectors are being made; None otherwise."""
+        ...
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> dict[bytes, "Vector"]:
+        """Those vectors of the answering model that these keys have."""
+        ...
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """Every document of a collection as it could be put again, by path: content, original bytes and all."""
         ...
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
@@ -124,8 +147,9 @@ class Snapshot(Protocol):
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """Documents by collection and path; `prefix` is a string prefix of the path.
+        """Documents by collection and path, or those that came last first; `prefix` is a string prefix of the path.
 
         Of a filter that looks at passages, documents are found that have one which it lets through.
         """
@@ -240,12 +264,34 @@ class Store(Protocol):
         """Remember the vectors of these keys. ModelMismatchError when the index holds another model's."""
         ...
 
+    def add_model(self, model: ModelIdentity) -> None:
+        """Let vectors of this model be put beside those that answer, until `switch_model` puts it in their place.
+
+        There is one successor at a time: what an earlier one had is forgotten.
+        """
+        ...
+
+    def switch_model(self, model: ModelIdentity) -> None:
+        """Let the vectors of the successor answer, and forget the others; nothing changes for any other model."""
+        ...
+
     def drop_vectors(self) -> None:
-        """Forget every vector, so that another model can make them anew."""
+        """Forget every vector, and every lease, so that they can be made anew."""
+        ...
+
+    def lease(self, names: Sequence[str], owner: str, seconds: float) -> frozenset[str]:
+        """Those of these names that no other owner holds now; they are this one's for so long.
+
+        With names for parts of some work, any number of processes can share it, and what one left undone is
+        taken over when its time has passed. A store that only one machine writes to may give everything to all.
+        """
         ...
 
     def cleanup(self, older_than_ms: int) -> int:
-        """Free content and vectors that no document has used for this long; returns bytes freed on disk."""
+        """Free content and vectors that no document has used for this long; returns bytes freed on disk.
+
+        A successor that got no vector for this long was given up, and goes as well.
+        """
         ...
 
     def check(self, *, deep: bool = False) -> list[Finding]:
@@ -267,6 +313,10 @@ class Embedder(Protocol):
     @property
     def identity(self) -> ModelIdentity:
         """Which vectors these are; known without loading anything."""
+        ...
+
+    def load(self) -> None:
+        """Load what the first question would wait for, where it is on this machine; nobody is asked for anything."""
         ...
 
     def embed_query(self, text: str) -> "Vector":

@@ -1,22 +1,30 @@
-"""Every test that asks for `store` runs once on each store that Dowse has."""
+"""Every test that asks for `store` runs once on each store that Dowse has.
 
+On a cluster only where there is one: DOWSE_TEST_CLUSTER is its URL, `make test-cluster` starts it.
+"""
+
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from contract.builders import add_collections
+from contract.emptied import emptied_store
 from dowse.ports import Store
 from dowse.store.memory import MemoryStore
 from dowse.store.sqlite import SqliteStore
 
+CLUSTER = os.environ.get("DOWSE_TEST_CLUSTER", "")
 MAKERS: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
     "sqlite": lambda directory: SqliteStore(directory / "index"),
+    "opensearch": lambda _: emptied_store(CLUSTER),
 }
+ON_CLUSTER = [pytest.param("opensearch", marks=pytest.mark.cluster)] if CLUSTER else []
 
 
-@pytest.fixture(params=list(MAKERS))
+@pytest.fixture(params=["memory", "sqlite", *ON_CLUSTER])
 def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """A store that nothing was put into yet."""
     store = MAKERS[request.param](tmp_path)

@@ -1,6 +1,7 @@
 """Putting, replacing, moving, linking and deleting documents."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from contract.builders import (
 from dowse.errors import NotFoundError, StoreError
 from dowse.ports import Store
 from dowse.types import Draft, Fingerprint, MetadataValue, ordinal_of, version_of
+from workbench import alike
 
 LONG = "# Walnut\n\nalpha beta\nsecond line\n\n# Cherry\n\ngamma délta 数据库 🙂 epsilon\n\nlast words"
 
@@ -117,6 +119,44 @@ def test_a_document_without_any_text_is_listed_but_has_no_passages(store: Store)
         assert document is not None
         assert document.text == ""
         assert (view.stats().documents, view.stats().chunks) == (1, 0)
+
+
+def test_documents_are_listed_page_by_page_by_path_or_with_the_newest_first(store: Store) -> None:
+    store.put(
+        [make_draft(f"{name}.md", name, created_at=at) for name, at in {"a": 2_000, "b": 1_000, "c": 3_000}.items()]
+    )
+    with store.snapshot() as view:
+
+        def paths(**options: Any) -> list[str]:
+            return [info.path for info in view.documents("notes", **options)]
+
+        assert paths() == ["a.md", "b.md", "c.md"]
+        assert paths(newest=True) == ["c.md", "a.md", "b.md"]
+        assert paths(newest=True, limit=1, offset=1) == ["a.md"]
+        assert paths(limit=2, offset=2) == ["c.md"]
+
+
+def test_a_docid_is_as_long_as_it_takes_to_tell_contents_apart(store: Store) -> None:
+    first, second = alike()
+    put_texts(store, {"a.md": first, "other.md": "alpha"})
+    with store.snapshot() as view:
+        assert [len(info.docid) for info in view.documents()] == [7, 7]
+    put_texts(store, {"b.md": second, "copy.md": second})
+    with store.snapshot() as view:
+        infos = {info.path: info for info in view.documents()}
+        found = view.document(infos["a.md"].id)
+        assert found is not None
+        assert found.info.docid == infos["a.md"].docid
+        assert {passage.info.docid for passage in view.chunks(found.info.id)} == {found.info.docid}
+    docids = {path: info.docid for path, info in infos.items()}
+    assert docids["b.md"] == docids["copy.md"]
+    assert len(docids["other.md"]) == 7
+    assert len(docids["a.md"]) == len(docids["b.md"]) > 7
+    assert docids["a.md"][:7] == docids["b.md"][:7]
+    assert docids["a.md"] != docids["b.md"]
+    store.delete([infos["a.md"].id])
+    with store.snapshot() as view:
+        assert {len(info.docid) for info in view.documents()} == {7}
 
 
 def test_the_title_of_a_document_is_the_one_of_its_draft(store: Store) -> None:
@@ -353,3 +393,23 @@ def test_paths_and_texts_of_every_script_come_back_unchanged(store: Store) -> No
     assert document is not None
     assert document.text == "naïve 😀 текст\r\nמילה\n\n数据库"
     assert sorted(passage.chunk.text for passage in passages) == ["naïve 😀 текст\r\nמילה", "数据库"]
+
+
+def test_drafts_are_documents_as_they_could_be_put_again(store: Store) -> None:
+    texts = {"b.md": "# Beta\n\nalpha bétä\n\n# Gamma\n\ndelta", "a.md": "alpha", "copy.md": "alpha", "empty.md": ""}
+    drafts = [
+        make_draft(path, text, metadata={"said": path}, content_metadata={"says": "itself"})
+        for path, text in texts.items()
+    ]
+    drafts[1] = replace(drafts[1], original=b"alpha")
+    store.put(drafts)
+    put_texts(store, {"other.md": "elsewhere"}, collection="work")
+    with store.snapshot() as view:
+        again = list(view.drafts("notes"))
+        assert list(view.drafts("nothing")) == []
+    expected = {draft.info.path: draft for draft in drafts}
+    assert [draft.info.path for draft in again] == sorted(texts)
+    for draft in again:
+        before = expected[draft.info.path]
+        assert (draft.info, draft.recipe, draft.content) == (before.info, before.recipe, before.content)
+        assert draft.original == (b"alpha" if draft.info.path in {"a.md", "copy.md"} else None)

@@ -178,7 +178,7 @@ def test_the_ceiling_is_the_sum_over_fields_and_the_terms_they_know_of_what_each
     rows = [row for path, text in texts.items() for row in lexical_rows(path, path, make_content(text).chunks)]
 
     def most(field: str, term: str) -> float:
-        having = sum(term in row[field] for row in rows)
+        having = sum(term in row[field].split() for row in rows)
         idf = math.log(1 + (len(rows) - having + 0.5) / (having + 0.5))
         return BOOSTS[field] * (K1 + 1) * idf if having else 0.0
 

@@ -21,6 +21,7 @@ from contract.builders import (
     put_texts,
     terms,
 )
+from contract.emptied import statistics_lag
 from dowse.errors import DowseError
 from dowse.ports import Snapshot, Store
 from dowse.store.memory import MemoryStore
@@ -141,6 +142,11 @@ def facts(view: Snapshot) -> dict[str, object]:
     }
 
 
+def unranked(found: dict[str, object]) -> dict[str, object]:
+    """The same with what was found by words in no order."""
+    return {**found, **{name: sorted(map(str, found[name])) for name in ("words", "passages")}}  # type: ignore[call-overload]
+
+
 def scores(view: Snapshot) -> list[float]:
     """The scores of both legs, and the ceiling."""
     found = view.lexical(terms(*WORDS), 100, EVERYWHERE)
@@ -168,8 +174,11 @@ def test_a_snapshot_shows_the_moment_it_was_opened_even_when_first_read_later(
     fill(store, twin)
     with store.snapshot() as view, twin.snapshot() as expected:
         change(store)
-        assert facts(view) == facts(expected)
-        assert scores(view) == pytest.approx(scores(expected), rel=1e-4)
+        if statistics_lag(store):
+            assert unranked(facts(view)) == unranked(facts(expected))
+        else:
+            assert facts(view) == facts(expected)
+            assert scores(view) == pytest.approx(scores(expected), rel=1e-4)
 
 
 def test_refs_stay_good_within_their_snapshot(store: Store) -> None:

@@ -45,8 +45,8 @@ def test_statistics_count_documents_chunks_and_the_ledger_per_collection_and_in_
         stats = view.stats()
         notes, work = view.collections()
     assert stats.collections == (
-        CollectionStats(notes, documents=3, chunks=3, unembedded=2, failed=2, skipped=1),
-        CollectionStats(work, documents=1, chunks=2, unembedded=1, failed=0, skipped=0),
+        CollectionStats(notes, documents=3, chunks=3, unembedded=2, failed=2, skipped=1, missing=3),
+        CollectionStats(work, documents=1, chunks=2, unembedded=1, failed=0, skipped=0, missing=2),
     )
     assert (stats.documents, stats.chunks, stats.vectors, stats.model) == (4, 5, 0, None)
 
@@ -60,10 +60,13 @@ def test_statistics_of_an_empty_collection_are_zero(empty_store: Store) -> None:
 def test_a_document_counts_as_unembedded_until_its_last_chunk_has_a_vector(store: Store) -> None:
     put_texts(store, {"a.md": "x\n\nalpha beta gamma", "b.md": "x", "c.md": "x"})
     assert stats_of(store, "notes").unembedded == 3
+    assert stats_of(store, "notes").missing == 4
     assert embed_backlog(store, limit=1) == ["x"]
     assert stats_of(store, "notes").unembedded == 1
+    assert stats_of(store, "notes").missing == 1
     embed_backlog(store)
     assert stats_of(store, "notes").unembedded == 0
+    assert stats_of(store, "notes").missing == 0
     with store.snapshot() as view:
         assert (view.stats().vectors, view.stats().model) == (2, MODEL)
 

@@ -1,5 +1,7 @@
 """Search by vectors, and the backlog of texts that wait for one."""
 
+from dataclasses import replace
+
 import pytest
 
 from contract.builders import (
@@ -362,3 +364,151 @@ def test_of_copies_that_share_a_vector_only_those_are_found_that_the_filter_lets
     with store.snapshot() as view:
         found = view.nearest(MODEL, bag_of_words("alpha beta"), 5, Scope(filter=Compare("path", "eq", "b.md")))
         assert [passage.info.path for passage in view.passages([ref for ref, _ in found.hits])] == ["b.md"]
+
+
+# The change of the model
+
+
+def embed_with(store: Store, model: ModelIdentity, limit: int = 1_000) -> int:
+    waiting = store.unembedded(model, limit)
+    store.put_vectors(model, [(key, bag_of_words(f"{text} {model.name}")) for key, text in waiting])
+    return len(waiting)
+
+
+def near(store: Store, model: ModelIdentity) -> set[str]:
+    with store.snapshot() as view:
+        return {file for file, _ in located(view, view.nearest(model, bag_of_words("alpha"), 10, EVERYWHERE))}
+
+
+def test_the_old_vectors_answer_until_those_of_the_successor_are_complete(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "alpha beta", "c.md": "alpha gamma"})
+    embed_backlog(store)
+    store.add_model(OTHER_MODEL)
+    assert store.count_unembedded(OTHER_MODEL) == 3
+    embed_with(store, OTHER_MODEL, 2)
+    with store.snapshot() as view:
+        stats = view.stats()
+        assert (view.model(), view.successor(), stats.vectors) == (MODEL, OTHER_MODEL, 3)
+        assert stats.successor is not None
+        assert (stats.successor.model, stats.successor.vectors, stats.successor.waiting) == (OTHER_MODEL, 2, 1)
+        assert stats.collections[0].unembedded == 1
+    assert near(store, MODEL) == {"notes/a.md", "notes/b.md", "notes/c.md"}
+    assert near(store, OTHER_MODEL) == set()
+    assert (store.count_unembedded(MODEL), store.count_unembedded(OTHER_MODEL)) == (0, 1)
+    embed_with(store, OTHER_MODEL)
+    store.switch_model(OTHER_MODEL)
+    with store.snapshot() as view:
+        stats = view.stats()
+        assert (view.model(), view.successor(), stats.vectors, stats.successor) == (OTHER_MODEL, None, 3, None)
+    assert near(store, OTHER_MODEL) == {"notes/a.md", "notes/b.md", "notes/c.md"}
+    assert near(store, MODEL) == set()
+    assert [finding.message for finding in store.check(deep=True) if not finding.ok] == []
+
+
+def test_during_a_change_of_the_model_both_may_get_vectors_and_a_third_may_not(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    store.add_model(OTHER_MODEL)
+    put_texts(store, {"b.md": "alpha beta"})
+    assert embed_with(store, MODEL) == 1
+    assert (store.count_unembedded(MODEL), store.count_unembedded(OTHER_MODEL)) == (0, 2)
+    assert embed_with(store, OTHER_MODEL) == 2
+    third = replace(MODEL, name="third")
+    with pytest.raises(ModelMismatchError):
+        store.put_vectors(third, [(b"k" * 16, bag_of_words("alpha"))])
+    store.add_model(third)
+    assert (store.count_unembedded(third), store.count_unembedded(OTHER_MODEL)) == (2, 2)
+
+
+def test_switching_to_what_is_no_successor_changes_nothing(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha"})
+    embed_backlog(store)
+    for model in (MODEL, OTHER_MODEL):
+        store.switch_model(model)
+        assert model_of(store) == MODEL
+    store.add_model(OTHER_MODEL)
+    store.switch_model(MODEL)
+    with store.snapshot() as view:
+        assert (view.model(), view.successor()) == (MODEL, OTHER_MODEL)
+
+
+def test_a_successor_that_was_given_up_leaves_with_cleaning_up(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    embed_backlog(store, limit=1)
+    store.add_model(OTHER_MODEL)
+    embed_with(store, OTHER_MODEL)
+    store.cleanup(DAY_MS)
+    with store.snapshot() as view:
+        assert view.successor() == OTHER_MODEL
+    store.cleanup(0)
+    with store.snapshot() as view:
+        assert (view.model(), view.successor()) == (MODEL, None)
+        assert view.stats().collections[0].unembedded == 1
+    assert store.count_unembedded(MODEL) == 1
+
+
+def test_rebuilding_and_cleaning_up_keep_the_vectors_of_both_models(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "alpha beta", "c.md": "gamma"})
+    embed_backlog(store)
+    store.add_model(OTHER_MODEL)
+    embed_with(store, OTHER_MODEL)
+    store.delete([id_at(store, "notes/c.md")])
+    store.rebuild()
+    store.cleanup(DAY_MS)
+    assert near(store, MODEL) == {"notes/a.md", "notes/b.md"}
+    assert [finding.message for finding in store.check(deep=True) if not finding.ok] == []
+    store.switch_model(OTHER_MODEL)
+    assert near(store, OTHER_MODEL) == {"notes/a.md", "notes/b.md"}
+
+
+def test_the_vectors_of_keys_are_those_that_were_put(store: Store) -> None:
+    put_texts(store, {"a.md": "alpha", "b.md": "beta"})
+    waiting = store.unembedded(MODEL, 10)
+    embed_backlog(store, limit=1)
+    with store.snapshot() as view:
+        found = view.vectors(MODEL, [key for key, _ in waiting])
+        assert view.vectors(OTHER_MODEL, [key for key, _ in waiting]) == {}
+    ((key, vector),) = found.items()
+    assert vector.tolist() == bag_of_words(dict(waiting)[key]).tolist()
+
+
+def test_what_is_leased_is_given_to_nobody_else_until_its_time_has_passed(empty_store: Store) -> None:
+    everything = frozenset({"a", "b", "c"})
+    assert empty_store.lease(["a", "b"], "one", 60) == {"a", "b"}
+    assert empty_store.lease(["a", "b"], "one", 60) == {"a", "b"}
+    others = empty_store.lease(["a", "b", "c"], "two", 60)
+    assert others in ({"c"}, everything)  # a store of one machine may give everything to all
+    assert empty_store.lease(["a"], "one", 0) == {"a"}
+    assert empty_store.lease(["a"], "two", 60) == {"a"}
+    empty_store.drop_vectors()
+    assert empty_store.lease(["a", "b", "c"], "three", 60) == everything
+    assert empty_store.lease([], "three", 60) == frozenset()
+
+
+def test_a_sample_is_spread_evenly_and_the_same_every_time(store: Store) -> None:
+    put_texts(store, {f"{number}.md": f"word{number}" for number in range(10)})
+    put_texts(store, {"w.md": "work"}, collection="work")
+    embed_backlog(store)
+    put_texts(store, {"late.md": "without a vector"})
+    with store.snapshot() as view:
+        everything, vectors, total = view.sample(MODEL, 100, NOTES)
+        assert total == len(everything) == len(vectors) == 10
+        assert everything == sorted(everything)
+        for ref, vector in zip(everything, vectors, strict=True):
+            assert view.cosines(MODEL, vector, [ref])[ref] == pytest.approx(1, abs=1e-5)
+        some, some_vectors, total = view.sample(MODEL, 5, NOTES)
+        assert (some, total, some_vectors.shape) == (everything[::2], 10, (5, MODEL.dims))
+        assert view.sample(OTHER_MODEL, 5, NOTES)[0] == []
+        only = view.sample(MODEL, 5, Scope(None, Compare("path", "eq", "3.md")))
+        assert [each.info.path for each in view.passages(only[0])] == ["3.md"]
+
+
+def test_the_mark_changes_with_every_change(store: Store) -> None:
+    def mark() -> str:
+        with store.snapshot() as view:
+            return view.mark()
+
+    before = mark()
+    assert mark() == before
+    put_texts(store, {"a.md": "alpha"})
+    assert mark() != before

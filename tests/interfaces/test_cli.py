@@ -655,3 +655,18 @@ def test_text_is_cleaned_of_control_characters_but_keeps_tabs_and_lines():
 def test_only_commands_of_the_program_are_renamed_in_hints():
     text = "dowse update and dowse is; see dowse ls"
     assert terminal.as_typed(text, "qmd") == "qmd update and dowse is; see qmd ls"
+
+
+def test_a_verdict_that_is_not_found_is_told_on_stderr_and_explain_tells_every_one(ask):
+    done = ask("search", "xylophonist", "--json")
+    assert json.loads(done.out) == []
+    assert "verdict: absent, probably not in your documents" in done.err
+    assert "verdict: found, found in your documents" in ask("search", "green tea", "--explain").err
+
+
+def test_several_passages_of_a_file_come_where_they_are_asked_for(ask):
+    for options in (("--per-document", "0"), ("--per-document", "2", "--merge"), ("--fold",), ("--diversity", "0.5")):
+        items = json.loads(ask("search", "water", "--json", *options).out)
+        assert items
+    recent = json.loads(ask("search", "water", "--json", "--explain", "--recency", "30").out)
+    assert all(item["explain"]["features"][-1]["name"] == "recent" for item in recent)

@@ -1,11 +1,25 @@
 """Evidence becomes one score: absolute, monotone, explained."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.search.fuse import CALIBRATION, WEIGHTS, Evidence, LegName, best_unseen, explain, fuse
-from dowse.types import Explain, Ranked, Ref
+from dowse.search.fuse import (
+    _EVEN,
+    CALIBRATION,
+    FEATURES,
+    WEIGHTS,
+    Evidence,
+    LegName,
+    Weights,
+    best_unseen,
+    explain,
+    fuse,
+    score,
+)
+from dowse.types import Explain, Feature, Leg, Ranked, Ref
 
 BOTH: tuple[LegName, ...] = ("lex", "vec")
 
@@ -55,9 +69,7 @@ def test_a_score_does_not_depend_on_the_list_that_it_stands_in() -> None:
 
 def test_even_evidence_scores_one_half() -> None:
     for mode, (_, middle) in CALIBRATION.items():
-        name: LegName = "vec" if mode == "vec" else "lex"
-        evidence = one(name, middle) if mode != "hybrid" else {**one("lex", middle), **one("vec", middle)}
-        assert ranking_of(mode, evidence)[0][1].score == pytest.approx(0.5)
+        assert score(mode, middle) == pytest.approx(0.5)
 
 
 def test_without_any_evidence_there_is_nothing_to_rank() -> None:
@@ -90,7 +102,8 @@ def test_every_candidate_of_either_list_is_ranked_once_best_first_and_explained(
         has_vector = ref in meaning.values or ref not in in_words
         assert [each.name for each in how.legs] == list(BOTH if has_vector else BOTH[:1])
         if has_vector:
-            assert how.fused == pytest.approx(sum(each.weight * each.value for each in how.legs))
+            parts: tuple[Leg | Feature, ...] = (*how.legs, *how.features)
+            assert how.fused == pytest.approx(sum(part.weight * part.value for part in parts))
         assert 0 <= how.score <= 1
         for each, evidence in zip(how.legs, (words, meaning), strict=False):
             order = [hit for hit, _ in evidence.ranked.hits]
@@ -114,3 +127,24 @@ def test_nothing_beyond_the_lists_scores_more_than_what_could_follow_them(
     exact = {name: Evidence(whole[name].ranked, listed[name]) for name in BOTH}
     most = best_unseen("hybrid", {name: Evidence(cut[name].ranked, listed[name]) for name in BOTH})
     assert all(how.score <= most for ref, how in ranking_of("hybrid", exact) if ref not in seen)
+
+
+@pytest.mark.parametrize("code", [0.1, 0.5, 1.0])
+def test_where_the_candidates_are_code_words_weigh_less_and_even_evidence_scores_as_before(code: float) -> None:
+    usual, turned = Weights.of("hybrid"), Weights.of("hybrid", code)
+    assert turned.legs["lex"] < usual.legs["lex"]
+    assert sum(turned.legs.values()) == pytest.approx(sum(usual.legs.values()))
+    even = {**one("lex", _EVEN["lex"]), **one("vec", _EVEN["vec"])}
+    without = [replace(weights, features={}) for weights in (usual, turned)]
+    first, second = (fuse("hybrid", even, weights)[0][1] for weights in without)
+    assert first == pytest.approx(second)
+
+
+def test_what_was_not_read_counts_as_close_together_as_its_words_say() -> None:
+    evidence = {**one("lex", 0.5), **one("vec", 0.8)}
+    ((ref, fused),) = fuse("hybrid", evidence)
+    unread = explain("hybrid", evidence, [ref])[ref]
+    assert [feature.name for feature in unread.features] == ["unread"]
+    as_usual = tuple(Feature(name, 0.5, weight) for name, weight in FEATURES.items())
+    read = explain("hybrid", evidence, [ref], features={ref: as_usual})[ref]
+    assert fused == pytest.approx(unread.fused) == pytest.approx(read.fused)

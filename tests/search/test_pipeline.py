@@ -184,6 +184,29 @@ def test_a_model_for_english_is_not_asked_about_chinese(store: Store) -> None:
         assert ask_view(view, "数据库", mode="vec", identity=ENGLISH).mode == "vec"
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Резервная копия базы данных", "копия базы данных"),
+        ("Αντίγραφο της βάσης δεδομένων", "βάση δεδομένων"),
+        ("نسخة من قاعدة البيانات", "قاعدة البيانات"),
+        ("גיבוי של מסד הנתונים", "מסד הנתונים"),
+        ("डेटाबेस का बैकअप", "डेटाबेस backup"),
+        ("การสำรองฐานข้อมูล", "ฐานข้อมูล"),
+    ],
+)
+def test_a_model_for_english_is_not_asked_about_other_scripts(store: Store, text: str, query: str) -> None:
+    put_texts(store, {"db.md": text, "en.md": "a copy of the database, 5 µm thick"})
+    embed_all(store, ENGLISH)
+    with store.snapshot() as view:
+        found = answer(view, Query(query), models(ENGLISH, failing))
+        assert found.mode == "lex"
+        assert files(found)[0] == "notes/db.md"
+        assert "knows only English" in found.notes[0]
+        for latin in ("naïve café résumé", "is the database 5 µm thick", f"copy of the whole database {query[0]}"):
+            assert ask_view(view, latin, identity=ENGLISH).mode == "hybrid"
+
+
 def test_a_model_of_many_languages_is_asked_about_chinese(store: Store) -> None:
     put_texts(store, {"db.md": "数据库的备份"})
     embed_all(store)
@@ -273,7 +296,8 @@ def test_an_explanation_adds_up(library: Store, mode: str) -> None:
     found = ask(library, "hot water in the evening", mode=mode, limit=50)
     for hit in found.hits:
         legs = hit.explain.legs
-        assert hit.explain.fused == pytest.approx(sum(leg.weight * leg.value for leg in legs))
+        parts = (*legs, *hit.explain.features)
+        assert hit.explain.fused == pytest.approx(sum(part.weight * part.value for part in parts))
         assert sum(leg.weight for leg in legs) == pytest.approx(1)
         assert all(0 <= leg.value <= 1 for leg in legs)
     for number in range(len(found.hits[0].explain.legs)):
@@ -362,8 +386,11 @@ class CountingView:
         self.searches = 0
 
     def __getattr__(self, name: str) -> object:
-        self.searches += name == "lexical"
         return getattr(self._view, name)
+
+    def lexical(self, terms: object, k: int, *others: object) -> object:
+        self.searches += k > 0
+        return self._view.lexical(terms, k, *others)  # type: ignore[attr-defined]  # a snapshot's
 
 
 def test_when_nothing_is_good_enough_the_search_does_not_go_deeper(store: Store) -> None:

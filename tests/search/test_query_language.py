@@ -40,6 +40,12 @@ class TestPhrases:
     def test_a_phrase_is_whole_words(self, notes: Store) -> None:
         assert files(ask(notes, '"connection poo"', mode="lex")) == []
 
+    def test_languages_named_by_signs_are_told_apart(self, notes: Store) -> None:
+        put_texts(notes, {"cpp.md": "We write C++ templates.", "cs.md": "We write C# templates, in C, templates."})
+        assert set(files(ask(notes, '"c++ templates"', mode="lex"))) == {"notes/cpp.md"}
+        assert set(files(ask(notes, '"C# templates"', mode="lex"))) == {"notes/cs.md"}
+        assert set(files(ask(notes, 'templates -"c++"', mode="lex"))) == {"notes/cs.md"}
+
     def test_a_phrase_of_a_script_without_spaces_is_found_inside_of_a_run(self, notes: Store) -> None:
         put_texts(notes, {"zh.md": "我们的数据库备份很重要", "other.md": "备份数据在库里"})
         assert set(files(ask(notes, '"数据库备份"', mode="lex"))) == {"notes/zh.md"}
@@ -93,6 +99,22 @@ class TestBeginnings:
     def test_the_words_found_are_highlighted(self, notes: Store) -> None:
         hit = next(hit for hit in ask(notes, "confi*", mode="lex").hits if hit.info.path == "cache.md")
         assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["Configuration"]
+
+
+class TestSigns:
+    @pytest.mark.parametrize("query", ["=>", "what does => mean", "👍", "-> 👍"])
+    def test_operators_and_emoji_are_found_and_highlighted(self, notes: Store, query: str) -> None:
+        put_texts(notes, {"signs.md": "An arrow `=>` makes a function.\n\n👍 agrees; the result is `->` that."})
+        found = ask(notes, query, mode="lex")
+        assert found.hits[0].info.path == "signs.md"
+        snippet = found.hits[0].snippet
+        shown = {snippet.text[start:end] for start, end in snippet.highlights}
+        assert {sign for sign in query.split() if sign in snippet.text and not sign.isalpha()} <= shown
+
+    def test_thai_is_highlighted_as_it_is_typed(self, notes: Store) -> None:
+        put_texts(notes, {"th.md": "ดื่มน้ำสะอาดทุกวัน"})
+        (hit,) = ask(notes, "น้ำ", mode="lex").hits
+        assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["น้ำ"]
 
 
 class TestConditions:

@@ -45,6 +45,11 @@ def finds(query: str, document: str) -> bool:
         ("@scope/name", "@scope/name scope name scopename scope/name"),
         ("DEC-0054", "DEC-0054 dec-0054 DEC 0054 dec0054 DEC_0054"),
         ("2026.4.10", "2026.4.10 2026 4 10 2026.4 4.10"),
+        ("v2.0.0-rc.1", "v2.0.0-rc.1 2.0.0 v2.0 v2 rc rc.1"),
+        ("@angular/core@17.3.1", "@angular/core angular core 17.3.1 17.3 core@17.3"),
+        ("ASP.NET", "ASP.NET aspnet net asp"),
+        ("my-kebab-name", "my-kebab-name mykebabname my_kebab_name kebabName kebab"),
+        ("dowse.text.analyse", "dowse.text.analyse text.analyse dowse/text/analyse analyse"),
         ("std::collections::HashMap", "HashMap hashmap std::collections collections hash map"),
         ("XMLHttpRequest", "xml http request xmlhttp HttpRequest xmlhttprequest"),
         ("HTTPServer", "http server httpserver"),
@@ -80,10 +85,36 @@ def test_the_end_of_a_sentence_is_not_part_of_its_last_word():
 
 
 @pytest.mark.parametrize(
-    "call", ["fn main()", "fn main() {", "a->b", "x != y", "[[link]]", "**bold**", "$HOME", "<div>"]
+    "call",
+    ["fn main()", "fn main() {", "a->b", "x - y", "[[link]]", "**bold**", "$HOME", "<div>", "<!-- x -->", "a-- -- b"],
 )
 def test_punctuation_around_words_is_ignored(call):
     assert analyse(call) == [word.lower() for word in "".join(c if c.isalnum() else " " for c in call).split()]
+
+
+@pytest.mark.parametrize("operator", ["=>", "->", "::", "!=", "===", "<=>", "&&", "||", "??", "|>", ":=", "<<"])
+def test_an_operator_is_a_term_where_it_stands_alone(operator):
+    for text in (
+        "a {} b",
+        "`{}`",
+        "what does {} do?",
+        "({})",
+        "{}",
+        "使用{}符号",
+        "“{}”",
+        "line {}\nnext",
+        "is it {}, or",
+    ):
+        assert finds(operator, text.format(operator)), text
+    assert operator not in analyse(f"a{operator}b")
+    assert not finds(operator, "a - b = c < d > e : f & g | h ? i -- j")
+
+
+def test_the_words_around_an_operator_stay_as_they_are():
+    text = "the C# lambda x => x.Name != null && .NET std::vec c++ -> Node.js"
+    assert [term for term in analyse(text) if term not in {"=>", "!=", "&&", "->"}] == analyse(
+        "the C# lambda x   x.Name    null    .NET std::vec c++    Node.js"
+    )
 
 
 def test_numbers_keep_their_dots_so_that_different_ones_stay_different():
@@ -161,6 +192,23 @@ def test_a_run_of_one_script_is_a_term_while_it_may_be_a_word():
 def test_scripts_without_spaces_are_found_by_any_stretch(text):
     assert finds(text, f"ก{text}")
     assert len(analyse(text)) < len(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "document"),
+    [
+        ("น้ำ", "ดื่มน้ำสะอาดทุกวัน"),  # water, as everybody types it
+        ("น\u0e49\u0e4d\u0e32", "ดื่มน้ำสะอาดทุกวัน"),  # and taken apart
+        ("ฐานข้อมูล", "การสำรองฐานข้อมูลเป็นสิ่งสำคัญ"),
+        ("ນ້ຳ", "ດື່ມນ້ຳສະອາດ"),
+        ("ຂໍ້ມູນ", "ຖານຂໍ້ມູນສຳຄັນ"),
+        ("ទឹក", "ផឹកទឹកស្អាត"),
+        ("ទិន្នន័យ", "មូលដ្ឋានទិន្នន័យសំខាន់"),
+    ],
+)
+def test_words_of_thai_lao_and_khmer_are_found_inside_of_sentences(query, document):
+    assert finds(query, document)
+    assert not finds(query, "ការដើរលេង ເດີນຫຼິ້ນ เดินเล่น")
 
 
 def test_mixed_scripts_are_cut_where_the_script_changes():

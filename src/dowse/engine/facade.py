@@ -6,17 +6,19 @@ What only some verbs need is imported by them: a search loads nothing of what in
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Unpack
 from uuid import UUID
 
 from dowse.config import Config
-from dowse.engine.parts import Parts
+from dowse.engine.caring import Caring
+from dowse.engine.wired import no_collection, open_store
 from dowse.errors import NotFoundError, UsageError
-from dowse.ports import Snapshot, Store
-from dowse.store.sqlite import SqliteStore
+from dowse.logs import timed
+from dowse.ports import Snapshot
 from dowse.types import (
     Answer,
     Collection,
@@ -27,21 +29,23 @@ from dowse.types import (
     EmbedReport,
     Event,
     Filter,
-    Finding,
     IndexReport,
     IngestReport,
     LedgerEntry,
     Passage,
     Query,
-    StoreStats,
+    Scope,
 )
 
 if TYPE_CHECKING:
+    from dowse.evaluate import Evaluation, Plan
     from dowse.ingest.collections import CollectionSettings
     from dowse.ingest.given import Said, Web
     from dowse.ingest.sources.given import Given
     from dowse.ingest.watch.state import WatchStatus
     from dowse.ingest.watch.watcher import Batch, Watcher
+    from dowse.ports import Vector
+    from dowse.search.landscape import Landscape
     from dowse.search.lookup import Found
     from dowse.search.verify import Verdict
     from dowse.search.why import Why
@@ -52,13 +56,18 @@ DEFAULT_COLLECTION = "default"
 """Where ingested things go that name no collection."""
 
 
-class Engine:
+class Engine(Caring):
     """Index, search and get over one index. Made by `dowse.open()`; close it, or use it in a `with`."""
 
-    def __init__(self, store: Store, config: Config, *, on_message: Callable[[str], None] | None = None) -> None:
-        self.config = config
-        self._store = store
-        self._parts = Parts(config, on_message)
+    def within(self, collections: frozenset[str] | None) -> "Engine":
+        """The same engine for somebody who may see and change only these collections; None: all. Closes nothing."""
+        if collections is None:
+            return self
+        from dowse.store.scoped import ScopedStore  # only servers have such clients
+
+        scoped = copy(self)
+        scoped.__dict__.update(_store=ScopedStore(self._store, collections), _scope=collections)
+        return scoped
 
     # Collections and contexts
 
@@ -66,18 +75,13 @@ class Engine:
         """Every collection with its counts, by name."""
         return self.stats().collections
 
-    def known_collections(self) -> tuple[Collection, ...]:
-        """Every collection without its counts, which take a look at every document."""
-        with self._store.snapshot() as snapshot:
-            return snapshot.collections()
-
     def collection(self, name: str) -> CollectionStats:
         """One collection with its counts."""
         everything = self.collections()
         for stats in everything:
             if stats.collection.name == name:
                 return stats
-        raise _no_collection(name, [stats.collection.name for stats in everything])
+        raise no_collection(name, [stats.collection.name for stats in everything])
 
     def add_collection(
         self, root: Path | str | None, *, name: str = "", **settings: "Unpack[CollectionSettings]"
@@ -91,24 +95,24 @@ class Engine:
         """Change settings of a collection, and only those that are given; `index` does what follows from them."""
         from dowse.ingest.collections import configure_collection
 
-        return configure_collection(self._store, self._collection(name), **settings)
+        return configure_collection(self._store, self._known(name), **settings)
 
     def remove_collection(self, name: str) -> int:
         """Remove it with everything in it (the files stay); returns how many documents left the index."""
-        self._collection(name)
+        self._known(name)
         return self._store.drop_collection(name)
 
     def rename_collection(self, name: str, new_name: str) -> None:
         """Rename it; documents keep their ids."""
         from dowse.ingest.collections import check_name
 
-        self._collection(name)
+        self._known(name)
         check_name(new_name)
         self._store.rename_collection(name, new_name)
 
     def include_collection(self, name: str, *, included: bool) -> None:
         """Say whether searches that name no collection look into this one."""
-        self._store.put_collection(replace(self._collection(name), included=included))
+        self._store.put_collection(replace(self._known(name), included=included))
 
     def contexts(self) -> tuple[Context, ...]:
         """Every context, general ones first."""
@@ -120,7 +124,7 @@ class Engine:
         if not text.strip():
             raise UsageError("A context needs a text.", hint='For example: dowse context add / "My notes since 2019"')
         if collection is not None:
-            self._collection(collection)
+            self._known(collection)
         context = Context(collection, prefix.strip("/"), text.strip())
         self._store.put_context(context)
         return context
@@ -149,7 +153,7 @@ class Engine:
         """
         from dowse.ingest.pipeline import index_collection
 
-        collection = self._collection(name)
+        collection = self._known(name)
         settings = self._parts.index_settings(collection)
         return index_collection(self._store, collection, settings, on_event=on_event, prune=prune, retry=retry, web=web)
 
@@ -157,7 +161,7 @@ class Engine:
         """The same for some paths below the collection's folder, and what is below them."""
         from dowse.ingest.partial import index_paths
 
-        collection = self._collection(name)
+        collection = self._known(name)
         return index_paths(self._store, collection, self._parts.index_settings(collection), paths, on_event=on_event)
 
     def ingest(
@@ -171,7 +175,7 @@ class Engine:
         from dowse.ingest.given import ingest_given, understood
 
         understood_given, all_said = understood(given, said)
-        known = self._collection(collection, make=True)
+        known = self._known_or_new(collection)
         settings = self._parts.index_settings(known)
         return ingest_given(self._store, known, settings, understood_given, all_said, on_event=on_event)
 
@@ -187,12 +191,13 @@ class Engine:
         return found
 
     def embed(self, *, on_event: OnEvent | None = None, force: bool = False) -> EmbedReport:
-        """Give every passage that has none a vector; `force` drops the vectors of another model first."""
+        """Give every passage that has none a vector; `force` makes all of them anew.
+
+        The vectors of another model answer until those of the configured one are complete.
+        """
         from dowse.ingest.backlog import embed_backlog
 
-        if force:
-            self._store.drop_vectors()
-        return embed_backlog(self._store, self._parts.embedder, on_event=on_event)
+        return embed_backlog(self._store, self._parts.embedder, on_event=on_event, anew=force)
 
     def watcher(
         self,
@@ -206,7 +211,7 @@ class Engine:
         from dowse.ingest.watch.watcher import Watcher
 
         for name in names:
-            self._collection(name)
+            self._known(name)
         return Watcher(
             self._store,
             self.config.index_dir,
@@ -221,14 +226,21 @@ class Engine:
         """Whether anybody watches this index, and how that goes."""
         from dowse.ingest.watch.state import watch_status
 
-        return watch_status(self.config.index_dir)
+        status = watch_status(self.config.index_dir)
+        if self._scope is None:
+            return status
+        followed = {name: how for name, how in status.collections.items() if name in self._scope}
+        problems = {name: what for name, what in status.problems.items() if name in self._scope}
+        return replace(status, pid=0, collections=followed, problems=problems)
 
     # Search
 
     def search(self, query: str | Query) -> Answer:
         """Answer a question from the index, with every hit's freshness unless the query says otherwise."""
         asked = Query(query) if isinstance(query, str) else query
-        found = self._answer(asked)
+        with timed("search", limit=asked.limit) as said:
+            found = self._answer(asked)
+            said |= {"mode": found.mode, "hits": len(found.hits), "notes": len(found.notes)}
         if asked.fresh == "ignore":
             return found
         from dowse.ingest import freshness
@@ -249,16 +261,35 @@ class Engine:
         known = {collection.name for collection in snapshot.collections()}
         for name in asked.collections:
             if name not in known:
-                raise _no_collection(name, known)
+                raise no_collection(name, known)
         if asked.filter is not None:
             _check_filter(snapshot, asked.filter)
         from dowse.search.pipeline import answer
 
         return answer(snapshot, asked, self._parts.models)
 
+    def warm_up(self) -> bool:
+        """Load what a search by meaning would wait for; whether the index has vectors to search by.
+
+        Raises:
+            ModelError: the model cannot be loaded, or the vectors are of another one.
+        """
+        from dowse.search.planning import answering
+
+        with self._store.snapshot() as snapshot:
+            if snapshot.model() is None:
+                return False
+            _, embedder, _ = answering(snapshot, self._parts.models)
+        embedder().load()
+        return True
+
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has for the embedding model: what budgets are counted in."""
         return self._parts.tokens.count(text)
+
+    def embed_texts(self, texts: Sequence[str]) -> "Vector":
+        """The vectors of texts, as those of passages: one row for each."""
+        return self._parts.embedder.embed_passages(texts)
 
     # Check
 
@@ -282,6 +313,24 @@ class Engine:
         conditions = parse(asked.text).filter
         with self._store.snapshot() as view:
             return why(view, asked, name, self._answer_from, conditions=conditions, uri_of=uri_of_path)
+
+    def evaluate(self, plan: "Plan | None" = None, *, on_event: OnEvent | None = None) -> "Evaluation":
+        """How good answers are: queries made from the documents, or judged ones, asked in every mode.
+
+        Compared with the run before it, which the index's folder remembers.
+        """
+        from dowse import __version__
+        from dowse.evaluate import Plan, evaluate
+
+        config, asked = self.config, plan or Plan()
+        for name in asked.collections:
+            self._known(name)
+        settings = {"dowse": __version__, "passage tokens": str(config.chunk_tokens)}
+        settings |= {"reranker": config.reranker} if asked.rerank else {}
+        settings |= {"expander": config.expander} if asked.expand else {}
+        with self._store.snapshot() as view:
+            search = partial(self._answer_from, view)  # all queries see the same documents
+            return evaluate(view, asked, search, config.index_dir, settings, on_event or (lambda _: None))
 
     # Get
 
@@ -307,14 +356,15 @@ class Engine:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
-        """The documents of a collection, or of all, by path; `filter` as in `Query`."""
+        """The documents of a collection, or of all, by path or newest first; `filter` as in `Query`."""
         if name is not None:
-            self._collection(name)
+            self._known(name)
         with self._store.snapshot() as snapshot:
             if filter is not None:
                 _check_filter(snapshot, filter)
-            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset)
+            return snapshot.documents(name, prefix=prefix, filter=filter, limit=limit, offset=offset, newest=newest)
 
     def chunks(self, document: UUID) -> list[Passage]:
         """Every passage of a document, in the order of its text."""
@@ -326,43 +376,14 @@ class Engine:
         with self._store.snapshot() as snapshot:
             return snapshot.ledger(name)
 
-    # Care
-
-    def stats(self) -> StoreStats:
-        """Counts and sizes."""
+    def landscape(self, collections: Iterable[str] = (), *, limit: int = 5_000) -> "Landscape":
+        """A map of passages by their vectors: a sample of at most so many; without names, of every collection."""
+        names = frozenset(self._known(name).name for name in collections) or self._scope
         with self._store.snapshot() as snapshot:
-            return snapshot.stats()
+            return self._parts.landscapes.of(snapshot, limit, Scope(names))
 
-    def cleanup(self, *, days: float | None = None) -> int:
-        """Free what deleted documents left behind more than `days` ago; returns bytes freed."""
-        keep = self.config.keep_days if days is None else days
-        return self._store.cleanup(int(keep * 86_400_000))
-
-    def doctor(
-        self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> list[Finding]:
-        """Examine the index; `repair` first rebuilds everything that is derived."""
-        if repair:
-            self._store.rebuild(progress)
-        return [*self._store.check(deep=deep), *self._parts.check()]
-
-    def close(self) -> None:
-        """Stop workers and release files."""
-        self._parts.close()
-        self._store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _collection(self, name: str, *, make: bool = False) -> Collection:
+    def _known_or_new(self, name: str) -> Collection:
         known = {collection.name: collection for collection in self.known_collections()}
-        if name not in known and not make:
-            raise _no_collection(name, known)
         return known.get(name) or self.add_collection(None, name=name)
 
 
@@ -377,17 +398,10 @@ def open_engine(
     settings = config or Config.load()
     if index is not None:
         settings = replace(settings, index=str(Path(index).resolve()) if isinstance(index, Path) else index)
-    store = SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
-    return Engine(store, settings, on_message=on_message)
+    return Engine(open_store(settings, create=create), settings, on_message=on_message)
 
 
 def _check_filter(snapshot: Snapshot, filter: Filter) -> None:  # noqa: A002 - the noun
     from dowse.filters import check  # most searches have none
 
     check(filter, snapshot.metadata_keys())
-
-
-def _no_collection(name: str, known: Iterable[str]) -> NotFoundError:
-    from dowse.ingest.collections import no_collection
-
-    return no_collection(name, known)

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 from dowse import inference
 from dowse.config import Config
+from dowse.errors import ModelError
 from dowse.ports import Embedder, Expander, Reranker
-from dowse.types import Chunking, Collection, Finding
+from dowse.types import Chunking, Collection, Finding, ModelIdentity
 
 if TYPE_CHECKING:
     from dowse.ingest.settings import IndexSettings
+    from dowse.search.landscape import Landscapes
     from dowse.search.pipeline import Models
     from dowse.text.tokens import TokenCounter
 
-__all__ = ["Parts"]
+__all__ = ["FEEDBACK", "Parts"]
+
+FEEDBACK = "prf"
+"""The expander that is no model: pseudo-relevance feedback."""
 
 
 class Parts:
@@ -26,6 +31,7 @@ class Parts:
     def __init__(self, config: Config, on_message: Callable[[str], None] | None) -> None:
         self._config = config
         self._on_message = on_message
+        self._predecessors: dict[ModelIdentity, Embedder | None] = {}
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -50,6 +56,8 @@ class Parts:
     @cached_property
     def expander(self) -> Expander | None:
         """The model that thinks of further searches, if there is one."""
+        if self._config.expander == FEEDBACK:
+            return None
         return inference.make_expander(
             self._config.expander, cache_dir=self._config.cache_dir, workers=self._config.workers
         )
@@ -63,9 +71,27 @@ class Parts:
         return Models(
             identity=lambda: inference.identity_of(config.embedder, config.precision, config.cache_dir),
             embedder=lambda: self.embedder,
+            predecessor=self._predecessor,
             reranker=lambda: self.reranker,
             expander=lambda: self.expander,
+            feedback=config.expander == FEEDBACK,
         )
+
+    def known_identity(self) -> ModelIdentity | None:
+        """Which vectors the configured model makes; None while that is not known."""
+        try:
+            return self.models.identity()
+        except ModelError:
+            return None
+
+    def _predecessor(self, identity: ModelIdentity) -> Embedder | None:
+        """The model that answers until the configured one has made its vectors, if it can still be had."""
+        if identity not in self._predecessors:
+            config = self._config
+            self._predecessors[identity] = inference.make_known_embedder(
+                identity, cache_dir=config.cache_dir, workers=config.workers, on_message=self._on_message
+            )
+        return self._predecessors[identity]
 
     @cached_property
     def tokens(self) -> "TokenCounter":
@@ -73,6 +99,13 @@ class Parts:
         from dowse.text.tokens import TokenCounter  # counting loads a tokenizer; only budgets need it
 
         return TokenCounter(inference.tokenizer_json(self._config.embedder))
+
+    @cached_property
+    def landscapes(self) -> "Landscapes":
+        """The latest maps of the index."""
+        from dowse.search.landscape import Landscapes
+
+        return Landscapes()
 
     def index_settings(self, collection: Collection) -> "IndexSettings":
         """How a collection is indexed."""
@@ -91,7 +124,8 @@ class Parts:
     def check(self) -> list[Finding]:
         """Whether the configured models work."""
         config = self._config
-        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=config.expander)
+        expander = "" if config.expander == FEEDBACK else config.expander
+        return inference.check(config.embedder, config.cache_dir, reranker=config.reranker, expander=expander)
 
     def close(self) -> None:
         """Stop workers and free weights, of those that were made."""
@@ -99,3 +133,6 @@ class Parts:
             made = self.__dict__.get(name)
             if made is not None:
                 made.close()
+        for other in self._predecessors.values():
+            if other is not None:
+                other.close()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from dowse.errors import DowseError
 from dowse.inference import granite, hashed
 from dowse.inference.granite import GraniteEmbedder
 from dowse.inference.hashed import HashedEmbedder
@@ -27,6 +28,7 @@ __all__ = [
     "identity_of",
     "make_embedder",
     "make_expander",
+    "make_known_embedder",
     "make_reranker",
     "model_names",
     "tokenizer_json",
@@ -82,7 +84,30 @@ def make_embedder(
     from dowse.inference.kinds import EMBEDDERS  # the same
 
     spec = _embedder_spec(name)
-    return EMBEDDERS[spec.kind].make(spec, Cache(cache_dir), workers, on_message)
+    from dowse.inference.lines import Remembered  # the same
+
+    cache = Cache(cache_dir)
+    return Remembered(EMBEDDERS[spec.kind].make(spec, cache, workers, on_message), name, cache)
+
+
+def make_known_embedder(
+    identity: ModelIdentity, *, cache_dir: Path, workers: int | None = None, on_message: OnMessage | None = None
+) -> Embedder | None:
+    """The embedder that makes vectors of this identity, if it was ever used on this machine and is still the same."""
+    model = _MODELS.get(identity.name)
+    if model is not None and identity == model.identity(identity.precision):
+        return model.make(cache_dir, identity.precision, workers, on_message)
+    from dowse.inference.cache import Cache  # for other models than the default one
+    from dowse.inference.lines import line_of  # the same
+
+    with closing(Cache(cache_dir)) as cache:
+        line = line_of(identity, cache)
+    try:
+        if line and identity_of(line, identity.precision, cache_dir) == identity:
+            return make_embedder(line, cache_dir=cache_dir, workers=workers, on_message=on_message)
+    except DowseError:
+        return None  # a line that an earlier version understood, or a file that is gone
+    return None
 
 
 def make_reranker(

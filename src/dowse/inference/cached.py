@@ -127,6 +127,10 @@ class CachedQueries:
         """Which vectors these are."""
         return self._inner.identity
 
+    def load(self) -> None:
+        """See `ports.Embedder.load`."""
+        self._inner.load()
+
     def embed_query(self, text: str) -> "Vector":
         """The vector of a question, shape (dims,)."""
         import numpy as np  # the identity is asked for where numpy is not wanted

@@ -82,6 +82,10 @@ class GraniteEmbedder:
         """Which vectors these are."""
         return self._identity
 
+    def load(self) -> None:
+        """Convert the weights, if that was not done yet, and load them."""
+        self._encoder()
+
     def embed_query(self, text: str) -> "Vector":
         """The vector of a question, shape (384,)."""
         return self._encoder().vector(_prepared(text))

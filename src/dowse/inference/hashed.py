@@ -40,6 +40,9 @@ class HashedEmbedder:
         """Which vectors these are."""
         return self._identity
 
+    def load(self) -> None:
+        """There is nothing to load."""
+
     def embed_query(self, text: str) -> "Vector":
         """The vector of a question, shape (dims,)."""
         row: Vector = self.embed_passages([text])[0]

@@ -49,6 +49,11 @@ class OnnxEmbedder:
                 self._identity = self._opened().identity(self._cache, dims)
             return self._identity
 
+    def load(self) -> None:
+        """Load the weights."""
+        with self._lock:
+            self._encoder()
+
     def embed_query(self, text: str) -> "Vector":
         """The vector of a question, shape (dims,)."""
         row: Vector = self._embed([text], self.identity.query_prefix)[0]

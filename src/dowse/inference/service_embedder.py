@@ -79,6 +79,9 @@ class ServiceEmbedder:
             )
         return found
 
+    def load(self) -> None:
+        """Nothing: a service is asked when there is a question."""
+
     def embed_query(self, text: str) -> "Vector":
         """The vector of a question, shape (dims,)."""
         row: Vector = self._embed([text], self._query_patience, is_query=True)[0]

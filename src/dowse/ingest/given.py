@@ -58,6 +58,8 @@ class Said(TypedDict, total=False):
     """A media type, or a short name of one such as `md`; empty: to be found out."""
     allow_private_urls: bool
     """Whether a web address may lead into a private network."""
+    may_follow: Callable[[str], bool]
+    """Whether a redirect may be followed to this address; by default to any."""
 
 
 class _Words(TypedDict):
@@ -92,7 +94,10 @@ def uri_of_path(name: str) -> str | None:
         given = parse_given(name)
     except UsageError:
         return None
-    return given.uri if given.path is not None and given.path.exists() else None
+    try:
+        return given.uri if given.path is not None and given.path.exists() else None
+    except OSError:  # no file has a name that long
+        return None
 
 
 def forget_failures(store: Store, names: Iterable[str], collection: str | None) -> list[str]:
@@ -222,10 +227,8 @@ def _web(given: Given, settings: IndexSettings, said: Said) -> Source:
         from dowse.ingest.sources.addresses import AddressPolicy  # who reads files need not load a web client
         from dowse.ingest.sources.web import FetchLimits, NotModified, fetch
 
-        limits, policy = (
-            FetchLimits(max_bytes=settings.max_file_size),
-            AddressPolicy(said.get("allow_private_urls", False)),
-        )
+        limits = FetchLimits(max_bytes=settings.max_file_size)
+        policy = AddressPolicy(said.get("allow_private_urls", False), said.get("may_follow", lambda _: True))
         answer = fetch(given.uri, limits=limits, policy=policy, before=before)
         if isinstance(answer, NotModified):
             return None

@@ -39,8 +39,8 @@ from dowse.types import (
 __all__ = ["Action", "Intake", "Loaded", "Source", "walked_source"]
 
 # A batch is one transaction: large enough to be cheap, small enough to hold the lock below a second.
-_BATCH_DOCUMENTS = 400
-_BATCH_CHARACTERS = 1_600_000
+_BATCH_DOCUMENTS = 800
+_BATCH_CHARACTERS = 3_200_000
 
 _UNREAD = Fingerprint(0, 0)
 _MOST_CHUNKS = 1 << 20  # of one document: a ref has no room for more

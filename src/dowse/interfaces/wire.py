@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dowse.errors import DowseError
 from dowse.search.citations import Citation, citation_of
 from dowse.types import (
+    Answer,
     Collection,
     CollectionStats,
     Context,
@@ -26,22 +27,32 @@ from dowse.types import (
     IngestReport,
     LedgerEntry,
     StoreStats,
+    TransferReport,
+    Verdict,
 )
 
 if TYPE_CHECKING:
+    from dowse.evaluate import Comparison, Evaluation
     from dowse.ingest.watch.state import WatchStatus
-    from dowse.search.verify import Verdict
+    from dowse.search.verify import Verdict as Checked
     from dowse.search.why import Why
 
 Json: TypeAlias = dict[str, Any]
+
+VERDICTS: Mapping[Verdict, str] = {
+    "found": "found in your documents",
+    "uncertain": "uncertain whether it is in your documents",
+    "absent": "probably not in your documents",
+}
+"""What the verdicts on an answer mean, for people."""
 
 _UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 """What json leaves as it is, but a terminal (C1 controls) or UTF-8 (half surrogates) cannot take."""
 
 
-def dumps(value: object) -> str:
-    """Readable JSON that survives any terminal and encoding, without a newline at the end."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+def dumps(value: object, *, indent: int | None = 2) -> str:
+    """JSON that survives any terminal and encoding, without a newline at the end; for programs without indent."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
@@ -97,11 +108,18 @@ def hit(
         "editor": cited.editor,
         "freshness": found.freshness,
     }
+    if found.copies:
+        made["copies"] = list(found.copies)
     if explain:
         made["explain"] = asdict(found.explain)
     if body is not None:
         made["body"] = numbered(body) if line_numbers else body
     return made
+
+
+def verdict_of(answer: Answer) -> Json:
+    """Whether what was asked is in the documents at all, and how sure that is."""
+    return {"verdict": answer.verdict, "confidence": round(answer.confidence, 4)}
 
 
 def citation(made: Citation) -> Json:
@@ -121,7 +139,7 @@ def citation(made: Citation) -> Json:
     }
 
 
-def verdict(made: "Verdict") -> Json:
+def verdict(made: "Checked") -> Json:
     """Whether a citation or quote holds, and where or how."""
     places = zip(made.citations, made.quotes, strict=True)
     return {
@@ -150,6 +168,48 @@ def why(reason: "Why") -> Json:
         "ledger": ledger_entry(reason.entry) if reason.entry else None,
         "notes": list(reason.notes),
     }
+
+
+def evaluation(made: "Evaluation") -> Json:
+    """The figures of each mode, and what changed since the run before."""
+    return {
+        "name": made.name,
+        "at": iso(made.at),
+        "queries": dict(made.queries),
+        "modes": {
+            mode.mode: {
+                "queries": mode.queries,
+                **_rounded(mode.figures),
+                "p50_ms": round(mode.p50_ms, 2),
+                "p95_ms": round(mode.p95_ms, 2),
+                "by_kind": {kind: _rounded(figures) for kind, figures in mode.by_kind.items()},
+            }
+            for mode in made.modes
+        },
+        "state": dict(made.state),
+        "problems": list(made.problems),
+        "notes": list(made.notes),
+        "worse": [f"{each.mode} {each.metric}" for each in made.worse],
+        "compared": _comparison(made.compared) if made.compared else None,
+    }
+
+
+def _comparison(made: "Comparison") -> Json:
+    return {
+        "since": iso(made.since),
+        "common_queries": made.common,
+        "changes": list(made.changes),
+        "differences": [
+            {"mode": each.mode, "metric": each.metric}
+            | _rounded({"before": each.before, "now": each.now, "noise": each.noise})
+            | {"verdict": each.verdict}
+            for each in made.differences
+        ],
+    }
+
+
+def _rounded(figures: Mapping[Any, float]) -> Json:
+    return {name: round(value, 4) for name, value in figures.items()}
 
 
 def document_info(info: DocumentInfo) -> Json:
@@ -222,6 +282,7 @@ def status(stats: StoreStats, failures: Iterable[LedgerEntry], *, version: str) 
         "chunks": stats.chunks,
         "vectors": stats.vectors,
         "model": asdict(stats.model) if stats.model else None,
+        "nextModel": asdict(stats.successor) if stats.successor else None,
         "failures": [ledger_entry(entry) for entry in failures],
         "version": version,
     }
@@ -283,6 +344,17 @@ def embed_report(report: EmbedReport) -> Json:
         "embedded": report.embedded,
         "remaining": report.remaining,
         "seconds": round(report.seconds, 3),
+    }
+
+
+def transfer_report(report: TransferReport) -> Json:
+    """What a backup, an export or the reverse of either carried; the collection is null for a whole index."""
+    return {
+        "collection": report.collection or None,
+        "documents": report.documents,
+        "vectors": report.vectors,
+        "bytes": report.size,
+        "notes": list(report.notes),
     }
 
 

@@ -5,15 +5,15 @@ becomes is worth less than the word itself, so that exact matches stay in front.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
 from dowse.text.analyse import analyse, query_terms
-from dowse.types import Filter, Query, SearchKind
+from dowse.types import Filter, Query, Scope, SearchKind
 
 if TYPE_CHECKING:
     from dowse.search.sieve import Sieve
@@ -36,6 +36,11 @@ class Words:
     alternatives: Alternatives
     required: tuple[str, ...]
     weight: float
+    text: str = ""
+    worth: Mapping[str, float] = field(default_factory=dict)
+    """What each term could add to a passage's BM25; one that no passage has, as much as the dearest one."""
+    known: float = 1.0
+    """How much of that is worth of terms that some passage has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +136,26 @@ def _words(snapshot: Snapshot, search: Search) -> Words | None:
     if not terms:
         return None
     required = [term for phrase in search.phrases for term in _surely_in(phrase)]
-    return Words(tuple(terms), _alternatives(snapshot, search, terms) or NONE, tuple(required), search.weight)
+    alternatives = _alternatives(snapshot, search, terms) or NONE
+    worth, known = _worth(snapshot, terms, alternatives)
+    return Words(tuple(terms), alternatives, tuple(required), search.weight, search.text, worth, known)
+
+
+def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives) -> tuple[dict[str, float], float]:
+    """What each term is worth, and how much of it all is known.
+
+    A word that stands nowhere is not explained by any passage, and most telling: without it, one common word of a
+    question about something else would count as all that was asked. What joins the parts of a name, as `username`
+    does for user-name, is one spelling among several and need not be there.
+    """
+    worth = {term: snapshot.lexical([term], 0, Scope(), alternatives).ceiling for term in terms}
+    known, most = sum(worth.values()), max(worth.values())
+    for term, value in worth.items():
+        is_spelling = any(term != other and len(other) > 1 and term.startswith(other) for other in terms)
+        if not value and not is_spelling:
+            worth[term] = most or 1.0
+    total = sum(worth.values())
+    return worth, known / total if total else 0.0
 
 
 def _surely_in(phrase: str) -> list[str]:

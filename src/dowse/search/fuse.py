@@ -4,22 +4,37 @@ Each leg's evidence is absolute: BM25 as a share of the most that the query's wo
 cosine itself. So scores of different queries compare, nothing is rescaled by the list it stands in, and a
 good first place in a bad list stays a bad hit. Reciprocal ranks lose all that; docs/concepts/ranking.md
 has the figures.
+
+A question in words and an answer in code have few words in common, and those by chance: the more of the best
+candidates are code, the less words weigh. The weights turn around a point of even evidence, so that scores keep
+their meaning.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal
 
-from dowse.types import Explain, Leg, Ranked, Ref
+from dowse.types import Explain, Feature, Leg, Ranked, Ref
 
 LegName = Literal["lex", "vec"]
+FeatureName = Literal["window", "pairs"]
 
 WEIGHTS: Mapping[str, Mapping[LegName, float]] = {
     "lex": {"lex": 1.0},
     "vec": {"vec": 1.0},
-    "hybrid": {"lex": 0.42, "vec": 0.58},
+    "hybrid": {"lex": 0.36, "vec": 0.64},
 }
+FEATURES: Mapping[FeatureName, float] = {"window": 0.1, "pairs": 0.06}
+"""What reading a candidate of a hybrid search adds; see features.py."""
+CODE_WEIGHTS: Mapping[LegName, float] = {"lex": 0.05, "vec": 0.95}
+"""Those of a hybrid search whose best candidates are all code."""
+_EVEN: Mapping[LegName, float] = {"lex": 0.25, "vec": 0.68}
+"""Evidence that speaks neither for a passage nor against it, whatever the legs weigh."""
+
+
+_NO_FEATURES: Mapping[Ref, tuple[Feature, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +48,47 @@ class Evidence:
 # The score is a logistic of the fused evidence: slope and middle per mode, fitted on judged queries against
 # queries of other collections (benchmarks/calibrate.py). It keeps the order and makes 0.5 the even bet.
 CALIBRATION: Mapping[str, tuple[float, float]] = {
-    "lex": (8.7, 0.33),
-    "vec": (32.0, 0.68),
-    "hybrid": (31.0, 0.51),
+    "lex": (8.8, 0.35),
+    "vec": (33.0, 0.668),
+    "hybrid": (22.0, 0.575),
 }
 
 
-def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, float]]:
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What counts how much in one search."""
+
+    legs: Mapping[LegName, float]
+    features: Mapping[FeatureName, float] = field(default_factory=dict)
+    level: Feature | None = None
+    """What keeps scores comparable to those of other weights."""
+
+    @classmethod
+    def of(cls, mode: str, code: float = 0.0) -> "Weights":
+        """Those of a mode, with this share of code among the best candidates."""
+        legs = WEIGHTS[mode]
+        if mode != "hybrid":
+            return cls(legs)
+        if not code:
+            return cls(legs, FEATURES)
+        turned = {name: legs[name] + code * (CODE_WEIGHTS[name] - legs[name]) for name in legs}
+        level = sum((legs[name] - CODE_WEIGHTS[name]) * _EVEN[name] for name in legs)
+        # In code, words that stand close together are no less chance than words that do not.
+        features = {**FEATURES, "window": (1 - code) * FEATURES["window"]}
+        return cls(turned, features, Feature("code", code, level))
+
+    @property
+    def unread(self) -> float:
+        """What a passage's words are worth in place of features: on average a feature is as large as their value."""
+        return sum(self.features.values())
+
+    @property
+    def offset(self) -> float:
+        """The level as a number."""
+        return self.level.weight * self.level.value if self.level else 0.0
+
+
+def fuse(mode: str, evidence: Mapping[LegName, Evidence], weights: Weights | None = None) -> list[tuple[Ref, float]]:
     """Every candidate with its fused evidence, best first; ties by ref, so that answers repeat."""
     if len(evidence) == 1:
         ((hits, ceiling),) = ((leg.ranked.hits, leg.ranked.ceiling) for leg in evidence.values())
@@ -47,16 +96,22 @@ def fuse(mode: str, evidence: Mapping[LegName, Evidence]) -> list[tuple[Ref, flo
         if hits and 0 <= hits[-1][1] <= hits[0][1] <= ceiling and ceiling:  # nothing to clamp, as nearly always
             return [(ref, raw / ceiling) for ref, raw in hits]
         return [(ref, min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0) for ref, raw in hits]
-    fused = {ref: 0.0 for leg in evidence.values() for ref, _ in leg.ranked.hits}
-    for name, leg in evidence.items():
-        weight, ceiling = WEIGHTS[mode][name], leg.ranked.ceiling
-        for ref in fused if ceiling else ():
-            value = leg.values.get(ref, 0.0) / ceiling
-            if value > 0:  # computed as `explain` does it, so that both round alike
-                fused[ref] += weight * min(value, 1.0)
+    weights = weights or Weights.of(mode)
+    words, meaning = evidence["lex"], evidence["vec"]
+    unread, offset = weights.unread, weights.offset
+    fused = {
+        ref: _together(weights, lexical, _value(meaning, ref)) + (offset + unread * lexical)
+        for ref in dict.fromkeys(ref for leg in (words, meaning) for ref, _ in leg.ranked.hits)
+        for lexical in (_value(words, ref),)
+    }
     for ref in without_vector(evidence):
-        fused[ref] = _by_words_alone(mode, _value(evidence["lex"], ref))
+        fused[ref] = _by_words_alone(mode, _value(words, ref))
     return sorted(fused.items(), key=lambda each: (-each[1], each[0]))
+
+
+def _together(weights: Weights, lexical: float, cosine: float) -> float:
+    """What the legs say; in one place, so that a ranking and its explanation round alike."""
+    return weights.legs["lex"] * lexical + weights.legs["vec"] * cosine
 
 
 def without_vector(evidence: Mapping[LegName, Evidence]) -> list[Ref]:
@@ -72,10 +127,12 @@ def _by_words_alone(mode: str, value: float) -> float:
     return middle + words_slope * (value - words_middle) / slope
 
 
-def best_unseen(mode: str, evidence: Mapping[LegName, Evidence]) -> float:
+def best_unseen(mode: str, evidence: Mapping[LegName, Evidence], weights: Weights | None = None) -> float:
     """The most that a passage could score that is in none of the lists: in each it would stand behind the last."""
+    weights = weights or Weights.of(mode)
     lasts = {name: _value(leg, leg.ranked.hits[-1][0]) for name, leg in evidence.items() if leg.ranked.hits}
-    together = sum(WEIGHTS[mode][name] * value for name, value in lasts.items())
+    together = weights.offset + weights.unread * lasts.get("lex", 0.0)
+    together += sum(weights.legs[name] * value for name, value in lasts.items())
     return score(mode, max(together, _by_words_alone(mode, lasts.get("lex", 0.0))) if len(evidence) > 1 else together)
 
 
@@ -85,25 +142,46 @@ def score(mode: str, fused: float) -> float:
     return 1 / (1 + math.exp(-slope * (fused - middle)))
 
 
-def explain(mode: str, evidence: Mapping[LegName, Evidence], refs: Sequence[Ref]) -> dict[Ref, Explain]:
+def explain(
+    mode: str,
+    evidence: Mapping[LegName, Evidence],
+    refs: Sequence[Ref],
+    weights: Weights | None = None,
+    features: Mapping[Ref, tuple[Feature, ...]] = _NO_FEATURES,
+) -> dict[Ref, Explain]:
     """How each of these came by its score."""
     alone = set(without_vector(evidence))
+    weights = weights or Weights.of(mode)
     sides = [
-        (name, WEIGHTS[mode][name], leg, {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)})
+        (name, weights.legs[name], leg, {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)})
         for name, leg in evidence.items()
     ]
     explained = {}
     for ref in refs:
-        legs, fused = [], 0.0
-        for name, weight, leg, ranks in sides:
-            if name == "lex" or ref not in alone:
-                value = _value(leg, ref)
-                legs.append(Leg(name, ranks.get(ref), leg.values.get(ref, 0.0), value, weight))
-                fused += weight * value
         if ref in alone:
-            fused = _by_words_alone(mode, legs[0].value)
-        explained[ref] = Explain(tuple(legs), fused, score(mode, fused))
+            explained[ref] = _explained_by_words(mode, evidence["lex"], ref, *sides[0][1::2])
+            continue
+        values = [(name, weight, leg, ranks, _value(leg, ref)) for name, weight, leg, ranks in sides]
+        legs = [
+            Leg(name, ranks.get(ref), leg.values.get(ref, 0.0), value, weight)
+            for name, weight, leg, ranks, value in values
+        ]
+        read = features.get(ref)
+        if read is None and weights.unread:
+            read = (Feature("unread", _value(evidence["lex"], ref), weights.unread),)
+        parts = (*((weights.level,) if weights.level else ()), *(read or ()))
+        fused = legs[0].value if len(legs) == 1 else _together(weights, legs[0].value, legs[1].value)
+        if parts:
+            fused += sum(part.weight * part.value for part in parts)
+        explained[ref] = Explain(tuple(legs), fused, score(mode, fused), features=parts)
     return explained
+
+
+def _explained_by_words(mode: str, leg: Evidence, ref: Ref, weight: float, ranks: Mapping[Ref, int]) -> Explain:
+    """Of a candidate without a vector."""
+    value = _value(leg, ref)
+    fused = _by_words_alone(mode, value)
+    return Explain((Leg("lex", ranks.get(ref), leg.values.get(ref, 0.0), value, weight),), fused, score(mode, fused))
 
 
 def _value(leg: Evidence, ref: Ref) -> float:

@@ -1,7 +1,7 @@
 """Find documents by name: path, end of path, docid or id, with lines picked by `name:120:40`."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -138,6 +138,7 @@ def _resolve(snapshot: Snapshot, name: str) -> DocumentInfo | None:
                 return found[0]
     for spelling in spellings:
         if (docid := _DOCID.fullmatch(spelling.lower())) and (found := snapshot.find(docid["digits"], "hash")):
+            _check_alone(name, found)
             return found[0]
         try:
             document = snapshot.document(UUID(spelling))
@@ -146,6 +147,22 @@ def _resolve(snapshot: Snapshot, name: str) -> DocumentInfo | None:
         if document:
             return document.info
     return None
+
+
+def _check_alone(docid: str, found: Sequence[DocumentInfo]) -> None:
+    """Copies of one content share a docid; different contents do not.
+
+    Raises:
+        UsageError: several contents begin so.
+    """
+    contents = {info.content_hash: info for info in reversed(found)}
+    if len(contents) > 1:
+        near = [f"{info.docid} ({info.file})" for info in reversed(contents.values())][:_LISTED]
+        raise UsageError(
+            f"{docid} is the beginning of {len(contents)} docids.",
+            hint="Which one is meant? " + ", ".join(near),
+            details={"similar": near},
+        )
 
 
 def _spellings(name: str) -> list[str]:
@@ -164,7 +181,11 @@ def _places(snapshot: Snapshot, pattern: str) -> tuple[list[tuple[str, _Place]],
     places: dict[tuple[UUID, int | None, int | None], tuple[str, _Place]] = {}
     missed = []
     for name in filter(None, names):
-        found = [(name, place)] if (place := _locate(snapshot, name)) else []
+        try:
+            found = [(name, place)] if (place := _locate(snapshot, name)) else []
+        except UsageError as error:
+            missed.append((name, f"{error.message} {error.hint}"))
+            continue
         if not found and not _GLOB_SIGNS.isdisjoint(name):
             found = [(info.file, _Place(info)) for info in _matching(name, everything())]
         if not found and (len(names) > 1 or _GLOB_SIGNS.isdisjoint(name)):

@@ -16,7 +16,10 @@ _UNSPACED = (
 )
 # What `\w` leaves out though it stands inside words: accents, points, vowel signs, soft hyphens and joiners.
 _MARKS = r"\xad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u200c\u200d"
-_ASCII_WORD = re.compile(r"[a-zA-Z0-9_]+(?:\+\+|#(?!\w)|'[tT](?!\w))?")  # and `c++`, `c#`, `can't`
+_ASCII_WORD = re.compile(
+    r"[a-zA-Z0-9_]+(?:\+\+|#(?!\w)|'[tT](?!\w))?"  # and `c++`, `c#`, `can't`
+    r"|(?<!\w)[-=!~<>:&|?]{2,3}(?!\w)"  # operators that stand alone
+)
 # What the analyser leaves out where it joins the parts of `user_name` and `wi-fi`.
 _JOINTS = b"./:'@&\\_-"
 _JOINT = f"[{re.escape(_JOINTS.decode())}]{{0,2}}"

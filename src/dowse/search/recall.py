@@ -5,7 +5,7 @@ meaning too, by their mean beside words, and by the best of them where only mean
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dowse.ports import Snapshot
@@ -55,7 +55,10 @@ def recall(snapshot: Snapshot, scope: Scope, legs: Legs, depth: int) -> tuple[di
 
 
 def _by_words(snapshot: Snapshot, scope: Scope, words: Sequence[Words], depth: int) -> tuple[Evidence, bool]:
-    lists = [snapshot.lexical(each.terms, depth, scope, each.alternatives, each.required) for each in words]
+    lists = [
+        _judged_by_all(each, snapshot.lexical(each.terms, depth, scope, each.alternatives, each.required))
+        for each in words
+    ]
     is_all = all(len(each.hits) < depth for each in lists)
     if len(lists) == 1:
         return Evidence(lists[0], dict(lists[0].hits)), is_all
@@ -63,6 +66,11 @@ def _by_words(snapshot: Snapshot, scope: Scope, words: Sequence[Words], depth: i
     known = [dict(each.hits) for each in lists]
     values = _weighed(snapshot, words, refs, known, [each.ceiling for each in lists])
     return Evidence(_ranked(values), values), is_all
+
+
+def _judged_by_all(words: Words, ranked: Ranked) -> Ranked:
+    """The same list, with a ceiling that counts also the words that no passage has."""
+    return replace(ranked, ceiling=ranked.ceiling / words.known) if 0 < words.known < 1 else ranked
 
 
 def _weighed(
@@ -91,7 +99,7 @@ def _word_values(snapshot: Snapshot, words: Sequence[Words], refs: Sequence[Ref]
         return {}
     if len(words) == 1:
         return snapshot.lexical_scores(words[0].terms, refs, words[0].alternatives)
-    ceilings = [snapshot.lexical(each.terms, 0, Scope(), each.alternatives).ceiling for each in words]
+    ceilings = [sum(each.worth.values()) for each in words]
     return _weighed(snapshot, words, refs, [{} for _ in words], ceilings)
 
 

@@ -18,6 +18,7 @@ from dowse.types import Passage, Ref, ref_of, version_of
 
 __all__ = ["Sieve"]
 
+_WORD = r"\w+(?:\+\+|#(?!\w))?"  # C, C++ and C# are three languages
 _MOST_WORDS = 100  # that start as an excluded beginning does
 _UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u31ff\u3400-\u9fff\ua960-\ua97f"
@@ -83,7 +84,7 @@ def _excluded(searches: Iterable[Search]) -> list[Word | Phrase]:
 
 def _phrase(text: str) -> re.Pattern[str] | None:
     """What finds these words one after the other; None where there are none."""
-    words = re.findall(r"\w+", _folded(text))
+    words = re.findall(_WORD, _folded(text))
     if not words:
         return None
     pattern = _edged(words[0])

@@ -3,7 +3,8 @@
 A raw token is a run of characters between white space and brackets, quotes and the like; what connects
 words, as in `src/lib/i18n.ts`, stays inside. It becomes its parts, two or three neighbours joined, and the
 whole, so that `getUserName` is found by `name`, `username` and `get_user_name`. Case, width and accents
-are folded and words are stemmed. Scripts that put no spaces between words become overlapping pairs.
+are folded and words are stemmed. Scripts that put no spaces between words become overlapping pairs. Emoji and
+operators such as `=>` are terms where they stand by themselves.
 
 Terms hold no white space and at most MAX_TERM characters. No term reaches across a line, so the terms of
 two lines are those of the first and then those of the second.
@@ -12,11 +13,14 @@ two lines are those of the first and then those of the second.
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from operator import add
 from threading import Lock
 
 import Stemmer
+
+from dowse.text.characters import folded, kinds_of
 
 __all__ = [
     "ANALYSER",
@@ -25,10 +29,11 @@ __all__ = [
     "MAX_TERM",
     "STOP_WORDS",
     "analyse",
+    "by_word",
     "query_terms",
 ]
 
-ANALYSER = "dowse-1/snowball-" + ".".join(Stemmer.version().split(".")[:2])
+ANALYSER = "dowse-2/snowball-" + ".".join(Stemmer.version().split(".")[:2])
 """Names the rules behind the terms; an index made by others must be made anew before it is searched."""
 
 MAX_TERM = 64
@@ -56,7 +61,7 @@ _MAX_PATH = 32
 _MAX_CJK_WORD = 8
 """A longer run of one script is a clause, not a word: its pairs are enough."""
 _MAX_REMEMBERED = 48
-_MAX_MEMORY = 65_536
+_MAX_MEMORY = 131_072
 
 _APART = r"\x00-/:-@\[-^`{-\x7f"
 """ASCII without letters, digits and `_`; beyond ASCII, folding finds what is punctuation."""
@@ -64,6 +69,12 @@ _RAW = re.compile(
     rf"[^\x00-\-/:-@\[-^`{{-\x7f][^{_APART}]*+"  # a word character, or the dot of `.net`
     rf"(?:(?:::|[./:'@&\\-])[^{_APART}]++)*+"
     r"(?:\+\+|\#(?!\w))?+"  # `c++`, `c#`
+)
+_OF_OPERATORS = "=> -> <- :: != == === !== <= >= <=> && || ?? |> := << >> <> =~"
+_OPERATORS = frozenset(_OF_OPERATORS.split())
+"""Signs that people ask for by themselves: terms where nothing but spaces, quotes and brackets is around them."""
+_OPERATOR = re.compile(
+    r"[-=!<>:&|?][-=~<>:&|?](?<![^\s(\[{'\"`\x80-\U0010ffff]..)[=>]?+(?![^\s)\]}'\"`,;.?!\x80-\U0010ffff])", re.DOTALL
 )
 _BETWEEN_PARTS = re.compile(f"[{_APART}_]+")
 _CAMEL = re.compile(
@@ -88,7 +99,24 @@ _stemming = Lock()  # a stemmer has state: one thread at a time
 
 def analyse(text: str) -> list[str]:
     """The index terms of a text, in its order, with repetitions."""
-    return list(chain.from_iterable(map(_memory.__getitem__, _RAW.findall(text))))
+    return " ".join(by_word(text)).split()
+
+
+def by_word(text: str) -> list[str]:
+    """The same, word by word: the terms of each raw token, joined by spaces."""
+    return list(map(_memory.__getitem__, _raw_tokens(text)))
+
+
+def _raw_tokens(text: str) -> list[str]:
+    """What stands between white space, brackets and the like, in the order of the text."""
+    cut = _RAW.findall
+    found: list[str] = []
+    start = 0
+    for operator in _OPERATOR.finditer(text):
+        found += cut(text, start, operator.start())
+        found.append(operator[0])
+        start = operator.end()
+    return found + cut(text, start) if start else cut(text)
 
 
 def query_terms(text: str) -> list[str]:
@@ -98,8 +126,8 @@ def query_terms(text: str) -> list[str]:
     return (telling or list(terms))[:MAX_QUERY_TERMS]
 
 
-class _Memory(dict[str, tuple[str, ...]]):
-    """The terms of the raw tokens met lately: running text repeats few words.
+class _Memory(dict[str, str]):
+    """The joined terms of the raw tokens met lately: running text repeats few words.
 
     When it is full it becomes the past, from which words that are still in use come back, and the rest is forgotten
     when it is full again.
@@ -109,12 +137,12 @@ class _Memory(dict[str, tuple[str, ...]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._past: dict[str, tuple[str, ...]] = {}
+        self._past: dict[str, str] = {}
 
-    def __missing__(self, raw: str) -> tuple[str, ...]:
+    def __missing__(self, raw: str) -> str:
         terms = self._past.get(raw)
         if terms is None:
-            terms = tuple(_terms_of_name(raw) if raw.isascii() else _terms_of_any_script(raw))
+            terms = " ".join(_terms_of_name(raw) if raw.isascii() else _terms_of_any_script(raw))
         if len(raw) <= _MAX_REMEMBERED:
             if len(self) >= _MAX_MEMORY:
                 self._past = dict(self)
@@ -126,16 +154,21 @@ class _Memory(dict[str, tuple[str, ...]]):
 _memory = _Memory()
 
 
-def _terms_of_name(raw: str) -> Iterator[str]:
-    """The parts of a word or identifier, then what they make together."""
+def _terms_of_name(raw: str) -> tuple[str, ...]:
+    """The terms of a word or identifier."""
     if raw.isalpha() and raw[1:].islower() and len(raw) <= MAX_TERM:  # most words; the rest would agree
-        yield _stem(raw.casefold())
-        return
+        return (_stem(raw.casefold()),)
+    return tuple(_terms_of_parts(raw))
+
+
+def _terms_of_parts(raw: str) -> Iterator[str]:
+    """The parts of an identifier, then what they make together."""
     parts = _parts(_CONTRACTION.sub("", raw) if "'" in raw else raw)
     if not parts:
+        yield from {raw} & _OPERATORS
         return
     for part in parts:
-        yield _stem(part)
+        yield _stem_of_part(part)
         if part[-1].isdigit() and (numbered := _NUMBERED.fullmatch(part)):
             yield _stem(numbered[1])
             yield numbered[2]
@@ -183,11 +216,13 @@ def _stem(word: str) -> str:
         return _stemmers[language].stemWord(word) or word
 
 
+_stem_of_part = lru_cache(maxsize=16_384)(_stem)  # identifiers are made of few words
+
+
 def _terms_of_any_script(raw: str) -> list[str]:
     """Fold what has more than one spelling, then treat each stretch of one kind in its way."""
-    decomposed = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", raw))
-    text = unicodedata.normalize("NFC", decomposed.translate(_folding))
-    kinds = "w" * len(text) if text.isascii() else text.translate(_kinds)
+    text = folded(raw)
+    kinds = kinds_of(text)
     terms: list[str] = []
     for stretch in _STRETCH.finditer(kinds):
         start, end = stretch.span()
@@ -219,73 +254,6 @@ def _terms_of_unspaced(run: str, kinds: str) -> list[str]:
     return letters if len(letters) == 1 else list(map(add, letters, letters[1:]))
 
 
-class _Folding(dict[int, str]):
-    """What a decomposed character counts as: itself without accent, a space for punctuation, or nothing."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        category = unicodedata.category(character)
-        if category in {"Cf", "Me"} or (category == "Mn" and _within(code, _OPTIONAL_MARKS)):
-            folded = ""
-        elif category[0] in "PZ" and not character.isascii():
-            folded = " "
-        else:
-            folded = character
-        return self.setdefault(code, folded)
-
-
-class _Kinds(dict[int, str]):
-    """One letter for each character: a script below, `w` in words, `m` a mark, `s` a symbol, or a space."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        category = unicodedata.category(character)
-        kind = " "
-        if character.isascii():
-            kind = "w"
-        elif category[0] in "LMN":
-            kind = next((kind for first, last, kind in _UNSPACED if first <= code <= last), "w")
-            if kind == "t" and category[0] == "M":
-                kind = "m"
-        elif category in {"Sc", "Sm", "So"} and not _within(code, _BOX_DRAWING):
-            kind = "s"
-        return self.setdefault(code, kind)
-
-
-def _within(code: int, ranges: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= code <= last for first, last in ranges)
-
-
-_OPTIONAL_MARKS = (
-    (0x0300, 0x036F),  # accents of Latin, Greek and Cyrillic
-    (0x0591, 0x05C7),  # Hebrew points
-    (0x064B, 0x0670),  # Arabic vowels and hamza
-    (0xFE00, 0xFE0F),  # variation selectors
-    (0xE0100, 0xE01EF),
-)
-_BOX_DRAWING = ((0x2500, 0x259F),)
-_UNSPACED = (
-    (0x0E00, 0x0EFF, "t"),  # Thai, Lao
-    (0x1000, 0x109F, "t"),  # Myanmar
-    (0x1100, 0x11FF, "G"),  # Hangul letters
-    (0x1780, 0x17FF, "t"),  # Khmer
-    (0x3005, 0x3007, "H"),  # signs used like Han
-    (0x3041, 0x309F, "J"),  # hiragana
-    (0x30A0, 0x30FF, "K"),  # katakana
-    (0x3105, 0x312F, "J"),  # bopomofo
-    (0x31F0, 0x31FF, "K"),
-    (0x3400, 0x9FFF, "H"),
-    (0xAC00, 0xD7A3, "G"),  # Hangul syllables
-    (0xF900, 0xFAFF, "H"),
-    (0x20000, 0x3FFFF, "H"),
-)
-_LETTERS = (
-    "\u2018:' \u2019:' \u02bc:' \u2010:- \u2011:- \u2044:/ \u0640: "
-    "ø:o Ø:O ł:l Ł:L đ:d Đ:D ð:d Ð:D þ:th Þ:TH ħ:h Ħ:H æ:ae Æ:AE œ:oe Œ:OE \u0131:i"
-)
-"""What Unicode does not decompose, with what people type for it."""
-_folding = _Folding({ord(letter): typed for letter, _, typed in (pair.partition(":") for pair in _LETTERS.split())})
-_kinds = _Kinds()
 _STRETCH = re.compile("[HGJK]+|[tm]+|s|w+")
 _CJK_WORD = re.compile("|".join(f"(?<!{kind}){kind}{{3,{_MAX_CJK_WORD}}}(?!{kind})" for kind in "HGJK"))
 _LETTER = re.compile("tm*|m+")

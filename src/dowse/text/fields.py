@@ -12,7 +12,7 @@ from itertools import chain
 from math import log
 from types import MappingProxyType
 
-from dowse.text.analyse import analyse
+from dowse.text.analyse import analyse, by_word
 from dowse.types import Chunk
 
 __all__ = ["AROUND", "BOOSTS", "K1", "B", "ceiling", "idf", "lexical_rows"]
@@ -25,26 +25,28 @@ B = 0.75
 """The constants of BM25; tantivy's are fixed to these."""
 
 AROUND = 100
-"""How many terms before and after a chunk its `around` holds."""
+"""How many words before and after a chunk its `around` holds; terms, beyond ASCII."""
 
 
-def lexical_rows(title: str, path: str, chunks: Sequence[Chunk]) -> list[dict[str, list[str]]]:
-    """The terms of each field for each chunk of one document, in the order of the chunks."""
-    path_terms = analyse(path)
-    heads: dict[tuple[str, ...], list[str]] = {}
-    own = [analyse(chunk.text) for chunk in chunks]
+def lexical_rows(title: str, path: str, chunks: Sequence[Chunk]) -> list[dict[str, str]]:
+    """The terms of each field for each chunk of one document, joined by spaces, in the order of the chunks."""
+    path_terms = " ".join(by_word(path))
+    heads: dict[tuple[str, ...], str] = {}
+    # A word of a script without spaces may be a paragraph long, and AROUND of them would be everything.
+    own = [by_word(chunk.text) if chunk.text.isascii() else analyse(chunk.text) for chunk in chunks]
     whole = list(chain.from_iterable(own))
     rows = []
     end = 0
-    for chunk, terms in zip(chunks, own, strict=True):
+    for chunk, words in zip(chunks, own, strict=True):
         head = heads.get(chunk.headings)
         if head is None:
             head = heads[chunk.headings] = _head(title, chunk.headings)
-        start, end = end, end + len(terms)
+        start, end = end, end + len(words)
+        before, body, after = whole[max(0, start - AROUND) : start], " ".join(words), whole[end : end + AROUND]
         rows.append(
             {
-                "body": head + terms,
-                "around": head + whole[max(0, start - AROUND) : end + AROUND],
+                "body": f"{head} {body}",
+                "around": f"{head} {' '.join(before)} {body} {' '.join(after)}",
                 "title": head,
                 "path": path_terms,
             }
@@ -62,7 +64,7 @@ def ceiling(idfs: Mapping[str, Iterable[float]]) -> float:
     return sum(BOOSTS[field] * (K1 + 1) * sum(values) for field, values in idfs.items())
 
 
-def _head(title: str, headings: Sequence[str]) -> list[str]:
+def _head(title: str, headings: Sequence[str]) -> str:
     """The terms of the title and the headings; a title that is the first heading counts once."""
     names = [*headings] if headings and headings[0] == title else [title, *headings]
-    return [term for name in names for term in analyse(name)]
+    return " ".join([word for name in names for word in by_word(name)])

@@ -1,8 +1,9 @@
 """What the embedding model reads of a chunk: its text, introduced by where it stands."""
 
+import hashlib
 from collections.abc import Sequence
 
-__all__ = ["embedding_text"]
+__all__ = ["embedding_text", "vector_key"]
 
 
 def embedding_text(title: str | None, headings: Sequence[str], text: str) -> str:
@@ -17,6 +18,11 @@ def embedding_text(title: str | None, headings: Sequence[str], text: str) -> str
     opening = _opening_headings(text, {_plain(name) for name in names})
     front = [name.strip() for name in names if _plain(name) not in opening]
     return " > ".join(front) + "\n\n" + text if front else text
+
+
+def vector_key(text: str) -> bytes:
+    """What the vector of this text is known by: the first 16 bytes of its sha256."""
+    return hashlib.sha256(text.encode()).digest()[:16]
 
 
 def _opening_headings(text: str, names: set[str]) -> set[str]:

@@ -25,6 +25,7 @@ from dowse.types.documents import (
     LedgerState,
     MetadataValue,
     Origin,
+    docid_digits,
     new_document_id,
     now_ms,
 )
@@ -36,6 +37,7 @@ from dowse.types.questions import (
     Answer,
     Compare,
     Explain,
+    Feature,
     Filter,
     Hit,
     Leg,
@@ -52,6 +54,7 @@ from dowse.types.questions import (
     SearchKind,
     Snippet,
     Value,
+    Verdict,
     ordinal_of,
     ref_of,
     version_of,
@@ -66,6 +69,8 @@ from dowse.types.reports import (
     IngestReport,
     ModelIdentity,
     StoreStats,
+    Succession,
+    TransferReport,
 )
 
 __all__ = [
@@ -87,6 +92,7 @@ __all__ = [
     "EmbedReport",
     "Event",
     "Explain",
+    "Feature",
     "Filter",
     "Finding",
     "Fingerprint",
@@ -115,7 +121,11 @@ __all__ = [
     "SearchKind",
     "Snippet",
     "StoreStats",
+    "Succession",
+    "TransferReport",
     "Value",
+    "Verdict",
+    "docid_digits",
     "new_document_id",
     "now_ms",
     "ordinal_of",

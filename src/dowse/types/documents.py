@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from posixpath import commonprefix
 from typing import Literal
 from uuid import UUID
 
@@ -13,6 +14,8 @@ Freshness = Literal["fresh", "stale", "gone", "unknown"]
 """Whether a source is as it was indexed; unknown where only reading it again could tell, as for a URL."""
 
 MetadataValue = str | int | float | bool | list[str]
+
+_DOCID_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +95,27 @@ class DocumentInfo:
     """The media type that its user gave it; empty: `media_type` was found out."""
     chunks: int = 0
     """How many passages it has; the store counts them."""
+    docid_digits: int = field(default=_DOCID_DIGITS, compare=False)
+    """How many digits of its hash tell its content from every other one in the index; the store looks."""
 
     @property
     def docid(self) -> str:
-        """The short handle that people and agents type: `#` and six hex digits of the content hash."""
-        return f"#{self.content_hash[:6]}"
+        """The short handle that people and agents type: `#` and the first hex digits of the content hash.
+
+        Six of them, or more where others begin alike. Only copies of the same content share it.
+        """
+        return f"#{self.content_hash[: self.docid_digits]}"
 
     @property
     def file(self) -> str:
         """The name shown everywhere: collection and path."""
         return f"{self.collection}/{self.path}"
+
+
+def docid_digits(content_hash: str, *others: str | None) -> int:
+    """How many digits of a hash none of these others begins with; as many as a docid has at least."""
+    alike = (len(commonprefix([content_hash, other])) for other in others if other)
+    return max(_DOCID_DIGITS, 1 + max(alike, default=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ Mode = Literal["auto", "lex", "vec", "hybrid"]
 SearchKind = Literal["lex", "vec", "hyde"]
 """By words, by meaning, or by the meaning of a text that could stand in the answer."""
 
+Verdict = Literal["found", "uncertain", "absent"]
+"""Of an answer as a whole; absent says that what was asked is probably in none of the documents."""
+
 Ref = NewType("Ref", int)
 """A store's own handle of one chunk of one live document, good within one snapshot; see `ref_of`."""
 
@@ -112,6 +115,18 @@ class Query:
     """Whether the configured reranker reads the best passages."""
     fresh: Literal["wait", "warn", "ignore"] = "warn"
     """What to do about hits whose files changed: index these first, mark them, or not even look."""
+    fold: bool = False
+    """Whether of texts that are nearly the same only the best is a hit, which names the others."""
+    merge: bool = False
+    """Whether passages that follow each other in a document and both hit become one."""
+    diversity: float = 0.0
+    """How much variety counts beside the score, from 0 to 1: what says the same as a better hit sinks."""
+    recency: float = 0.0
+    """In how many days a document loses half of what being new is worth; 0: age does not count."""
+    fusion: Literal["evidence", "ranks"] = "evidence"
+    """What a reranker's opinion is blended with: the evidence, or reciprocal ranks as the qmd specification has it."""
+    candidates: int = 30
+    """How many passages the reranker reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +144,29 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
+class Feature:
+    """What reading a passage adds to the evidence of the legs: weight * value."""
+
+    name: Literal["window", "pairs", "unread", "code", "recent"]
+    value: float
+    """In [0, 1]."""
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Explain:
     """How a hit got its score, step by step."""
 
     legs: tuple[Leg, ...]
     fused: float
-    """The sum of weight * value over the legs, before calibration.
+    """The sum of weight * value over the legs and the features, before calibration.
 
     A passage without a vector in a hybrid search has one leg, and the evidence that its words are worth alone.
     """
     score: float
     reranked: float | None = None
     """What the reranker says of it, of which the score is made too; None where none was asked."""
+    features: tuple[Feature, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +193,8 @@ class Hit:
     contexts: tuple[str, ...]
     explain: Explain
     freshness: Freshness = "unknown"
+    copies: tuple[str, ...] = ()
+    """The other files in which nearly the same text stands, where the query asked to fold these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +207,10 @@ class Answer:
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
     """Plain sentences: which leg was missing and why, which index lags."""
+    verdict: Verdict = "uncertain"
+    """Whether the answer is among the documents: found, uncertain, or probably absent."""
+    confidence: float = 0.0
+    """The evidence behind the verdict, from 0 to 1."""
     embedding_seconds: float = field(default=0.0, compare=False)
     """How much of the time went into the vectors of the query."""
 

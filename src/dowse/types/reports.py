@@ -10,7 +10,7 @@ from dowse.types.documents import Collection, DocumentInfo, LedgerEntry
 class Event:
     """One step of a long run, for progress bars and logs."""
 
-    stage: Literal["walk", "read", "store", "embed", "done"]
+    stage: Literal["walk", "read", "store", "embed", "ask", "done"]
     done: int = 0
     total: int = 0
     path: str = ""
@@ -62,6 +62,19 @@ class EmbedReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferReport:
+    """What a backup, an export or the reverse of either carried."""
+
+    collection: str
+    """Empty for a whole index."""
+    documents: int
+    vectors: int
+    size: int
+    """Of the file, in bytes."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionStats:
     """A collection and what is in it."""
 
@@ -72,6 +85,8 @@ class CollectionStats:
     """Documents with at least one passage that has no vector yet."""
     failed: int
     skipped: int
+    missing: int = 0
+    """Passages that have no vector yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +117,16 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Succession:
+    """How far the vectors of the next model are; those of the present one answer until they are complete."""
+
+    model: ModelIdentity
+    vectors: int
+    waiting: int
+    """Texts that still lack a vector of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStats:
     """Totals over the whole index."""
 
@@ -109,6 +134,9 @@ class StoreStats:
     documents: int
     chunks: int
     vectors: int
+    """Of the model that answers."""
     bytes_on_disk: int
     model: ModelIdentity | None = None
-    """The model whose vectors the index holds."""
+    """The model whose vectors answer."""
+    successor: Succession | None = None
+    """The model that is to take its place."""

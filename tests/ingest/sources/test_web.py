@@ -318,6 +318,16 @@ class TestRedirects:
         assert error.reason == "bad_redirect"
         assert "secret" not in error.message
 
+    def test_only_where_the_asker_may_go(self, server):
+        server.page("/shut/page.md")
+        url = server.redirect("/open/1", "/open/2")
+        server.redirect("/open/2", "/shut/page.md")
+        policy = AddressPolicy(allow_private=True, may_follow=lambda target: "/open/" in target)
+        error = failure(url, policy=policy)
+        assert error.reason == "refused_address"
+        assert f"{server.url}/shut/page.md" in error.message
+        assert [request.path for request in server.requests] == ["/open/1", "/open/2"]
+
     def test_one_without_a_target_is_no_answer(self, server):
         assert failure(server.page("/a", b"", 302)).reason == "http_302"
 

@@ -16,10 +16,12 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from starlette.routing import BaseRoute
 
+from dowse.interfaces.http.app import make_app
+from dowse.interfaces.http.door import Door
+from dowse.interfaces.http.serving import config_for
 from dowse.interfaces.mcp.access import Access
 from dowse.interfaces.mcp.dialect import Dialect
 from dowse.interfaces.mcp.dialects import DIALECTS, load
-from dowse.interfaces.mcp.http import Door, make_app
 from dowse.interfaces.mcp.server import Serving, build
 from workbench import environment_for, open_at
 
@@ -129,7 +131,7 @@ def in_process(
         server = build(load(dialect) if isinstance(dialect, str) else dialect, serving)
         with portal.wrap_async_context_manager(Client(server, mode=_MODES[era])) as client:
             yield Talk(client, portal, f"memory {era}")
-        serving.jobs.close()
+        serving.close()
 
 
 def on_stdio(dialect: str, folder: Path, *options: str) -> StdioServerParameters:
@@ -157,7 +159,7 @@ def http_server(
         serving = Serving(engine, policy)
         tables = dialects or map(load, DIALECTS)
         app = make_app(tables, default, serving, Door(policy, TOKEN, **door), more)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
+        server = uvicorn.Server(config_for(app))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         try:
@@ -165,4 +167,4 @@ def http_server(
         finally:
             server.should_exit = True
             thread.join()
-            serving.jobs.close()
+            serving.close()

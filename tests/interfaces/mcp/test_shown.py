@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.interfaces.mcp.shown import REPLACEMENT, all_shown, shown
+from dowse.interfaces.mcp.shown import _SUSPECT, REPLACEMENT, all_shown, shown
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,9 @@ def test_every_text_in_a_value_is_shown():
     assert all_shown({"a\u200b": ["\x1b", 1, None, True, {"b": ("\u202e",)}]}) == {
         f"a{REPLACEMENT}": [REPLACEMENT, 1, None, True, {"b": [REPLACEMENT]}]
     }
+
+
+def test_nothing_that_is_replaced_counts_as_printable():
+    suspects = [chr(code) for code in range(0x110000) if _SUSPECT.match(chr(code))]
+    assert len(suspects) > 2_000
+    assert not any(character.isprintable() for character in suspects)

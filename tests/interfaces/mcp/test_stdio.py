@@ -220,3 +220,13 @@ def test_an_unknown_dialect_is_told_before_anything_starts(folder):
         assert server.process.wait(60) == 2
         assert server.stdout.read() == b""
     assert "There is no dialect klingon." in (folder / "stderr").read_text()
+
+
+@pytest.mark.covers("mcp-read-only")
+def test_read_only_on_the_command_line_offers_nothing_that_writes(folder):
+    with lines(program("mcp", "--read-only"), folder) as server:
+        server.open()
+        listed = [tool["name"] for tool in server.ask(1, "tools/list")["result"]["tools"]]
+        assert listed == ["search", "get", "list", "status", "why", "verify"]
+        error = server.ask(2, "tools/call", name="ingest", arguments={"source": "x"})["error"]
+        assert (error["code"], error["message"]) == (-32602, "Unknown tool: ingest")

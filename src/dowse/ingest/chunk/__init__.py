@@ -17,7 +17,7 @@ from itertools import pairwise
 from dowse.errors import ConfigError
 from dowse.ingest.chunk.overlap import extend_back
 from dowse.ingest.chunk.pack import pack
-from dowse.ingest.chunk.pieces import cut_blocks, cut_span, windows
+from dowse.ingest.chunk.pieces import LIKELY_CHARACTERS, cut_blocks, cut_span, windows
 from dowse.ingest.chunk.sections import Section, sections
 from dowse.ingest.chunk.units import Units
 from dowse.ingest.extract import Block, Extracted
@@ -32,8 +32,6 @@ CHUNKER = "1"
 _FEWEST_TOKENS = 16
 _FRONT_MATTER_SHARE = 4
 _HINT = "The defaults suit most documents: 256 tokens, without overlap."
-_LIKELY_CHARACTERS = 8
-"""A section with more characters per token of room than this is not worth counting as a whole first."""
 
 
 _DEFAULTS = Chunking()
@@ -94,7 +92,7 @@ def _spans(
 ) -> Iterator[tuple[int, int, int]]:
     """Start, end and tokens of the chunks of one section."""
     start, end = blocks[0].start, blocks[-1].end
-    if end - start <= settings.max_tokens * _LIKELY_CHARACTERS:
+    if end - start <= settings.max_tokens * LIKELY_CHARACTERS:
         tokens = counter.count(text[start:end])
         if tokens <= settings.max_tokens:
             yield start, end, tokens

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dowse.ingest.extract import Block, BlockKind
 from dowse.text.tokens import TokenCounter, TokenIndex
 
-__all__ = ["Piece", "cut_blocks", "cut_span", "windows"]
+__all__ = ["LIKELY_CHARACTERS", "Piece", "cut_blocks", "cut_span", "windows"]
 
 _WINDOW = 1 << 16
 """The most characters that are packed at once, so that time and memory stay proportional to the text."""
@@ -23,6 +23,10 @@ _FINEST = 8
 """Parts of a block below this fraction of a chunk are joined again: finer borders gain nothing."""
 _GRAIN = 16
 """The same for whole blocks; it bounds the packer's search."""
+
+
+LIKELY_CHARACTERS = 5
+"""What has more characters per token of room than this hardly ever fits, and is counted once, for being cut."""
 
 
 class Piece(NamedTuple):
@@ -100,7 +104,11 @@ def cut_blocks(text: str, blocks: Sequence[Block], counter: TokenCounter, limit:
     for block in blocks:
         kind, start, end, _, _ = block
         cost = _border_cost(text, before, block)
-        tokens, added = counter.following(text, reached, start, end)
+        index = counter.index(text, reached, end) if end - start > limit * LIKELY_CHARACTERS else None
+        if index:
+            tokens, added = index.count(start, end), index.count(reached, end)
+        else:
+            tokens, added = counter.following(text, reached, start, end)
         # What follows a heading must fit beside it, or the heading would stand alone.
         beside = heading + added - tokens if heading else 0
         if 2 * beside > limit:
@@ -108,7 +116,7 @@ def cut_blocks(text: str, blocks: Sequence[Block], counter: TokenCounter, limit:
         if tokens + beside <= limit:
             _append(pieces, Piece(start, end, tokens, added, cost), limit // _GRAIN)
         else:
-            index = counter.index(text, reached, end)
+            index = index or counter.index(text, reached, end)
             pieces += cut_span(text, (reached, start, end), index, limit - beside, _CUTS[kind], cost)
         heading = heading + added if kind == "heading" else 0
         before = block

@@ -6,6 +6,7 @@ drawn on addresses, after resolution, never on names; and only what is known to 
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
@@ -51,6 +52,8 @@ class AddressPolicy:
 
     allow_private: bool = False
     """Loopback, private and link-local addresses as well. Never multicast, nor a cloud's metadata service."""
+    may_follow: Callable[[str], bool] = lambda _: True
+    """Whether a redirect may be followed to this URL; where the first one leads is the asker's own choice."""
 
     def check(self, address: str, host: str, *, came_from_public: bool = False) -> None:
         """Refuse an address that this policy keeps out; `host` is for the message.

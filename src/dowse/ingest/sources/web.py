@@ -119,7 +119,7 @@ def fetch(
         answer = asking.ask(place, is_first=not hops)
         if not isinstance(answer, _Redirect):
             return answer
-        place = _redirected(place, answer.location)
+        place = _redirected(place, answer.location, asking.policy)
     raise SourceError(
         f"{url} redirects more than {asking.limits.max_redirects} times.",
         reason="bad_redirect",
@@ -127,7 +127,7 @@ def fetch(
     )
 
 
-def _redirected(place: WebUrl, location: str) -> WebUrl:
+def _redirected(place: WebUrl, location: str, policy: AddressPolicy) -> WebUrl:
     try:
         target = place.join(location)
     except UsageError as error:
@@ -139,6 +139,12 @@ def _redirected(place: WebUrl, location: str) -> WebUrl:
             f"{place.text} redirects to {target.text}, which anybody on the way could change.",
             reason="bad_redirect",
             hint="If that is meant, give this second address itself.",
+        )
+    if not policy.may_follow(target.text):
+        raise SourceError(
+            f"{place.text} redirects to {target.text}, which may not be fetched.",
+            reason="refused_address",
+            hint="Addresses are allowed at the start of the server: --allow-urls PATTERN",
         )
     return target
 
@@ -155,7 +161,7 @@ class _Asking:
         proxy_for: Callable[[WebUrl], str | None],
         tls: SSLContext | None,
     ) -> None:
-        self.limits = limits
+        self.limits, self.policy = limits, policy
         self._before, self._resolve, self._proxy_for, self._tls = before, resolve, proxy_for, tls
         self._started = time.time_ns()
         self._deadline = Deadline(limits.total_seconds)

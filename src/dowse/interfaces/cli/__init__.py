@@ -16,6 +16,8 @@ from dowse.interfaces.cli import terminal
 from dowse.interfaces.cli.app import root
 from dowse.interfaces.cli.session import Session, Stopped
 
+EXIT_WORSE = 9
+"""`eval --strict`: answers are worse than in the run before, by more than chance."""
 EXIT_BUG = 70
 """An error that Dowse did not foresee: a bug."""
 EXIT_OUTPUT = 74
@@ -30,6 +32,7 @@ _PROGRAMS = ("dowse", "qmd")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     terminal.prepare_streams()
+    terminal.use_log_format("text")  # until this command line says otherwise
     try:
         code = _run(_program_name(), list(sys.argv[1:] if argv is None else argv))
         terminal.flush()
@@ -55,7 +58,7 @@ def _run(program: str, arguments: list[str]) -> int:
     except click.ClickException as failure:
         return _misused(failure)
     except DowseError as failure:
-        _report(program, failure.message, failure.hint)
+        _report(program, failure.message, failure.hint, failure.code)
         return failure.exit_code
     except (KeyboardInterrupt, click.Abort) as stop:
         message = terminal.as_typed(str(stop), program) if isinstance(stop, Stopped) else "Stopped."
@@ -92,10 +95,10 @@ def _misused(failure: click.ClickException) -> int:
     return failure.exit_code
 
 
-def _report(program: str, message: str, hint: str) -> None:
-    terminal.talk(f"error: {terminal.as_typed(message, program)}")
+def _report(program: str, message: str, hint: str, code: str = "usage") -> None:
+    terminal.talk(f"error: {terminal.as_typed(message, program)}", "error", code=code)
     if hint:
-        terminal.talk(f"hint: {terminal.as_typed(hint, program)}")
+        terminal.talk(f"hint: {terminal.as_typed(hint, program)}", code=code)
 
 
 def _unexpected(failure: Exception) -> int:
@@ -103,6 +106,6 @@ def _unexpected(failure: Exception) -> int:
         import traceback  # for whoever asked
 
         terminal.talk("".join(traceback.format_exception(failure)))
-    terminal.talk(f"error: {type(failure).__name__}: {failure}")
+    terminal.talk(f"error: {type(failure).__name__}: {failure}", "error", code="bug")
     terminal.talk("hint: This is a bug; run again with DOWSE_DEBUG=1 for the trace.")
     return EXIT_BUG

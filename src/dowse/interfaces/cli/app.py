@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from dowse import __version__
+from dowse.interfaces.cli import terminal
 from dowse.interfaces.cli.commands import COMMANDS
 from dowse.interfaces.cli.session import Session
 
@@ -22,6 +23,13 @@ def _remember(context: click.Context, parameter: click.Parameter, value: object)
     session = context.ensure_object(Session)
     if value and parameter.name:
         setattr(session, parameter.name, value)
+
+
+def _remember_format(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """The same, and from now on stderr is written so."""
+    _remember(context, parameter, value)
+    if value:
+        terminal.use_log_format(value)
 
 
 def _global_option(*names: str, **settings: Any) -> click.Option:
@@ -38,7 +46,14 @@ GLOBAL_OPTIONS: list[click.Parameter] = [
         help="The configuration file (or set DOWSE_CONFIG).",
     ),
     _global_option("-q", "--quiet", is_flag=True, help="Say nothing but errors on stderr."),
-    _global_option("-v", "--verbose", is_flag=True, help="Say more."),
+    _global_option("-v", "--verbose", is_flag=True, help="Say more: what happens inside, and how long it takes."),
+    click.Option(
+        ("--log-format",),
+        type=click.Choice(["text", "json"]),
+        callback=_remember_format,
+        expose_value=False,
+        help="How stderr reads: lines for people, or a JSON object per line.",
+    ),
 ]
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OnEvent = Callable[[Event], None]
 
 SECONDS_BETWEEN_LINES = 5.0
-_LABELS = {"walk": "Looking", "read": "Reading", "store": "Indexing", "embed": "Embedding"}
+_LABELS = {"walk": "Looking", "read": "Reading", "store": "Indexing", "embed": "Embedding", "ask": "Asking"}
 
 
 @contextmanager

@@ -84,6 +84,8 @@ def _card(hit: Hit, body: str | None, look: Look) -> str:
     lines = [f"{paint(place, bold=True)}  {paint(hit.info.docid, fg='cyan')}  {paint(score, fg='green')}{old}"]
     lines.append(" > ".join(one_line(part) for part in _heading_path(hit)))
     lines += [paint(f"Context: {one_line(text)}", dim=True) for text in hit.contexts]
+    if hit.copies:
+        lines.append(paint(f"Also in: {', '.join(map(one_line, hit.copies))}", dim=True))
     if look.explain:
         lines.append(paint(_explanation(hit), dim=True))
     if body is None:
@@ -114,13 +116,14 @@ def _highlighted(hit: Hit, paint: Callable[..., str]) -> str:
 
 
 def _explanation(hit: Hit) -> str:
-    """One line: every leg's evidence, their weighted sum and the calibrated score."""
+    """One line: the evidence of every leg and feature, their weighted sum and the calibrated score."""
     legs = [
         f"{leg.name} {'not in its list' if leg.rank is None else f'rank {leg.rank}'}, "
         f"{leg.raw:.3f} -> {leg.value:.3f} x {leg.weight:.2f}"
         for leg in hit.explain.legs
     ]
-    return f"Explain: {'; '.join(legs)}; fused {hit.explain.fused:.3f}, score {hit.explain.score:.3f}"
+    features = [f"{each.name} {each.value:.3f} x {each.weight:.2f}" for each in hit.explain.features]
+    return f"Explain: {'; '.join([*legs, *features])}; fused {hit.explain.fused:.3f}, score {hit.explain.score:.3f}"
 
 
 _Rows = Sequence[wire.Json]

@@ -28,6 +28,7 @@ class Session:
     config_file: Path | None = None
     quiet: bool = False
     verbose: bool = False
+    log_format: str = "text"
     format: str | None = None
     """The output format, for the commands that have several; None: the default one."""
 
@@ -41,8 +42,19 @@ class Session:
         """Open the index; with `create`, one that is not there yet counts as empty until it is written to."""
         from dowse.engine import open_engine  # `--help` and mistakes need no engine
 
-        with open_engine(config=self.config, create=create, on_message=self.say) as engine:
+        with self._logged(), open_engine(config=self.config, create=create, on_message=self.say) as engine:
             yield engine
+
+    @contextmanager
+    def _logged(self) -> "Iterator[None]":
+        """Show what happens inside, to whoever asked for it."""
+        if not self.verbose:
+            yield
+            return
+        from dowse.logs import listen  # few ask
+
+        with listen(terminal.show_record):
+            yield
 
     def say(self, text: str) -> None:
         """Tell people on stderr, unless they want quiet."""

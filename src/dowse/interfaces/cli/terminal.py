@@ -7,9 +7,16 @@ terminal. Meaning never depends on colour.
 import os
 import re
 import sys
-from typing import TextIO
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
 
 from dowse.interfaces.cli.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from dowse.logs import Record
+
+_talking = {"format": "text"}
+"""How stderr is written; one for the process, as stderr is."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """C0 and C1 control characters except tab and newline: every escape sequence starts with one."""
@@ -102,13 +109,40 @@ def reader_has_left() -> bool:
         return True
 
 
-def talk(text: str) -> None:
-    """Write a line for people to stderr; nobody listening there is no reason to fail."""
+def use_log_format(name: str) -> None:
+    """Write to stderr as `text` or as `json` from now on."""
+    _talking["format"] = name
+
+
+def talk(text: str, level: str = "info", **fields: object) -> None:
+    """Write a line for people to stderr, or an object for programs; nobody listening there is no reason to fail."""
+    if _talking["format"] == "json":
+        text = _as_json({"level": level, "event": "message", "message": text.strip(), **fields})
     try:
         sys.stderr.write(clean(text) + "\n")
         sys.stderr.flush()
     except OSError:
         return
+
+
+def show_record(record: "Record") -> None:
+    """Write an event of the log to stderr."""
+    if _talking["format"] == "json":
+        line = _as_json({"level": record.level, "event": record.event, **record.fields})
+    else:
+        line = " ".join(
+            [f"{record.level}: {record.event}", *(f"{name}={value}" for name, value in record.fields.items())]
+        )
+    with suppress(OSError):
+        sys.stderr.write(clean(line) + "\n")
+
+
+def _as_json(fields: dict[str, object]) -> str:
+    import json  # people read text
+    from datetime import UTC, datetime  # the same
+
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps({"time": now, **fields})
 
 
 def as_typed(text: str, program: str) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from dowse.errors import DowseError
-from dowse.ingest.sources.names import is_hidden, is_secret
-from dowse.ingest.sources.urls import WebUrl, parse_url
 from dowse.places import full_path, here
+
+if TYPE_CHECKING:
+    from dowse.ingest.sources.urls import WebUrl
 
 __all__ = ["Access", "RefusedError"]
 
@@ -39,6 +40,8 @@ class Access:
     allow_private_urls: bool = False
     url_patterns: tuple[str, ...] | None = None
     """Which addresses may be fetched: `docs.python.org`, `*.example.org/manual/*`. None: every public one."""
+    collections: frozenset[str] | None = None
+    """The only ones that can be seen and changed; None: all."""
 
     @classmethod
     def on_stdio(cls, allowed: Iterable[Path] = ()) -> Self:
@@ -88,6 +91,8 @@ class Access:
             RefusedError: it lies outside of the roots, in a hidden folder, or is named like a secret; whether it
                 exists makes no difference.
         """
+        from dowse.ingest.sources.names import is_hidden, is_secret  # a list of tools needs no sources
+
         try:
             resolved = full_path(path)
         except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, `~` of nobody, a NUL
@@ -108,6 +113,8 @@ class Access:
             RefusedError: no pattern allows it.
             UsageError: it is no address of the web.
         """
+        from dowse.ingest.sources.urls import parse_url  # the same
+
         found = parse_url(url)
         if self.url_patterns is None or any(_allows(each, found) for each in self.url_patterns):
             return found.text
@@ -115,6 +122,14 @@ class Access:
             f"{found.text} may not be fetched.",
             hint="Addresses are allowed at the start of the server: --allow-urls PATTERN",
         )
+
+    def may_fetch(self, url: str) -> bool:
+        """The same as an answer, for the addresses that a first one redirects to."""
+        try:
+            self.check_url(url)
+        except DowseError:
+            return False
+        return True
 
     @staticmethod
     def _refused(path: str | Path) -> RefusedError:
@@ -132,7 +147,7 @@ def _distinct(paths: Iterable[Path]) -> Iterable[Path]:
     return dict.fromkeys(paths)
 
 
-def _allows(pattern: str, url: WebUrl) -> bool:
+def _allows(pattern: str, url: "WebUrl") -> bool:
     """`*` stands for anything, inside of the host or inside of the path, never across both."""
     scheme, _, rest = pattern.replace("[", "[[]").rpartition("://")
     authority, slash, path = rest.partition("/")

@@ -160,8 +160,8 @@ class Prompt:
     name: str
     title: str
     description: str
-    render: Callable[[Mapping[str, str]], str]
-    """From the arguments to the one message of the user."""
+    render: Callable[[Mapping[str, str]], str | Sequence[Json]]
+    """From the arguments to what the user says: a text, or contents of any kind, a message each."""
     arguments: tuple[PromptArgument, ...] = ()
 
 

@@ -5,12 +5,12 @@ next `update` or `embed`.
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
-from dowse.errors import DowseError
+from dowse.errors import DowseError, NotFoundError
 from dowse.types import Event, now_ms
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class Job:
 
     what: str
     """In words, for people."""
+    kind: str = "ingest"
+    collections: frozenset[str] | None = None
+    """Those that it works on; None: all."""
     id: str = field(default_factory=lambda: uuid4().hex[:12])
     state: Literal["running", "done", "failed", "cancelled"] = "running"
     event: Event = field(default_factory=lambda: Event("walk"))
@@ -43,6 +46,8 @@ class Job:
     error: DowseError | None = None
     started_at: int = field(default_factory=now_ms)
     ended_at: int = 0
+    give_way: Callable[[], None] = lambda: None
+    """Called at each step, before it goes on."""
     _wanted: bool = True
     _ended: threading.Event = field(default_factory=threading.Event)
 
@@ -58,6 +63,7 @@ class Job:
         if not self._wanted:
             raise WorkCancelledError("The work was cancelled.")
         self.event = event
+        self.give_way()
 
     def run(self, work: Callable[[OnEvent], object]) -> None:
         """Do it, in the thread that calls this."""
@@ -82,11 +88,24 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._embedding: Job | None = None
         self._more = False
+        self.give_way: Callable[[], None] = lambda: None
+        """What jobs call at each step: a server that is busy answering lets them wait a little here."""
 
-    def start(self, what: str, work: Callable[[OnEvent], object]) -> Job:
+    def seen_by(self, collections: frozenset[str] | None) -> "Jobs":
+        """The same for somebody who sees only these collections."""
+        return self if collections is None else _SomeJobs(self, collections)
+
+    def start(
+        self,
+        what: str,
+        work: Callable[[OnEvent], object],
+        *,
+        kind: str = "ingest",
+        collections: Iterable[str] | None = None,
+    ) -> Job:
         """Begin; `work` gets the function to report steps to, which ends it when the job is cancelled."""
         with self._guard:
-            job = self._add(what)
+            job = self._add(what, kind, None if collections is None else frozenset(collections))
         self._begin(job, work)
         return job
 
@@ -94,6 +113,17 @@ class Jobs:
         """Those that run and the latest that ended, by id, oldest first."""
         with self._guard:
             return dict(self._jobs)
+
+    def get(self, job: str) -> Job:
+        """The one with this id.
+
+        Raises:
+            NotFoundError: there is none, or whoever asks may not see it.
+        """
+        found = self.all().get(job)
+        if found is None:
+            raise NotFoundError(f"There is no job {job[:100]}.", hint="Jobs end with the server that runs them.")
+        return found
 
     def embed(self, engine: "Engine", seconds: float) -> tuple[str, ...]:
         """Give what was just ingested its vectors; beyond this time, in the background.
@@ -114,7 +144,7 @@ class Jobs:
         with self._guard:
             self._more = True
             is_new = self._embedding is None
-            job = self._embedding or self._add("Making vectors")
+            job = self._embedding or self._add("Making vectors", "embed", None)
             self._embedding = job
         if is_new:
             self._begin(job, work)
@@ -128,12 +158,12 @@ class Jobs:
         for job in self.all().values():
             job.wait(seconds)
 
-    def _add(self, what: str) -> Job:
+    def _add(self, what: str, kind: str, collections: frozenset[str] | None) -> Job:
         """A new entry, in place of the oldest that ended; under the guard."""
         ended = [each.id for each in self._jobs.values() if each.state != "running"]
         for old in ended[: max(0, len(ended) - _KEPT)]:
             del self._jobs[old]
-        job = Job(what)
+        job = Job(what, kind, collections, give_way=self.give_way)
         self._jobs[job.id] = job
         return job
 
@@ -148,3 +178,36 @@ class Jobs:
             if not more:
                 self._embedding = None
             return more
+
+
+class _SomeJobs(Jobs):
+    """Those of other jobs that work on nothing but these collections."""
+
+    def __init__(self, everything: Jobs, collections: frozenset[str]) -> None:
+        super().__init__()
+        self._everything = everything
+        self._collections = collections
+
+    def start(
+        self,
+        what: str,
+        work: Callable[[OnEvent], object],
+        *,
+        kind: str = "ingest",
+        collections: Iterable[str] | None = None,
+    ) -> Job:
+        """Begin among all the others."""
+        return self._everything.start(
+            what, work, kind=kind, collections=self._collections if collections is None else collections
+        )
+
+    def all(self) -> Mapping[str, Job]:
+        """Those that may be seen."""
+        found = self._everything.all().items()
+        return {
+            name: job for name, job in found if job.collections is not None and job.collections <= self._collections
+        }
+
+    def embed(self, engine: "Engine", seconds: float) -> tuple[str, ...]:
+        """Vectors are made for everything at once."""
+        return self._everything.embed(engine, seconds)

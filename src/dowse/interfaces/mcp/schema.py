@@ -1,9 +1,9 @@
 """Arguments are what a tool's schema says, or the client learns which one is not and what it takes."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dowse.interfaces.mcp.dialect import Arguments, BadArgumentsError, Json, Tool
+from dowse.interfaces.mcp.dialect import Arguments, BadArgumentsError, Json
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError  # type: ignore[import-untyped]
@@ -20,10 +20,34 @@ _A = {"string": "a text", "integer": "a whole number", "number": "a number", "bo
 }
 
 
+class Checked(Protocol):
+    """What takes arguments: a tool, or a route of HTTP."""
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        ...
+
+    @property
+    def input(self) -> Json:
+        """The JSON Schema of the arguments."""
+        ...
+
+    @property
+    def longest_text(self) -> int:
+        """Characters that one argument may have."""
+        ...
+
+    @property
+    def fills_defaults(self) -> bool:
+        """Whether what was left out gets the schema's default."""
+        ...
+
+
 class Checker:
     """Checks the arguments of one tool; the schema is compiled by the first call."""
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Checked) -> None:
         self._tool = tool
         self._properties: Json = tool.input.get("properties", {})
         self._defaults = {

@@ -27,6 +27,7 @@ from dowse.interfaces.mcp.jobs import Jobs
 from dowse.interfaces.mcp.schema import Checker
 from dowse.interfaces.mcp.shown import all_shown
 from dowse.interfaces.mcp.uris import matcher
+from dowse.interfaces.mcp.warming import WarmUp
 from dowse.places import Place, standing_at
 from dowse.types import Event
 
@@ -72,6 +73,16 @@ class Serving:
     def lanes(self) -> Mapping[Lane, anyio.CapacityLimiter]:
         """How many calls run at once, per kind; made inside of the loop that uses them."""
         return {lane: anyio.CapacityLimiter(threads) for lane, threads in _THREADS.items()}
+
+    @cached_property
+    def warm_up(self) -> WarmUp:
+        """Loads the model after a first client has seen the tools."""
+        return WarmUp(self.engine)
+
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self.warm_up.close()
+        self.jobs.close()
 
 
 def build(dialect: Dialect, serving: Serving) -> "Server[Any]":
@@ -135,7 +146,8 @@ class _Handlers:
         said = self._dialect.instructions
         if isinstance(said, str):
             return said
-        return str(all_shown(await self._in_thread("quick", said, self._serving.engine)))
+        engine = self._serving.engine.within(self._access().collections)
+        return str(all_shown(await self._in_thread("quick", said, engine)))
 
     def _access(self) -> Access:
         """That of the present request."""
@@ -145,11 +157,18 @@ class _Handlers:
         return access
 
     def _call(self, context: _Context) -> Call:
-        serving = self._serving
-        return Call(serving.engine, self._access(), serving.jobs, serving.settings, _teller(context))
+        serving, access = self._serving, self._access()
+        return Call(
+            serving.engine.within(access.collections),
+            access,
+            serving.jobs.seen_by(access.collections),
+            serving.settings,
+            _teller(context),
+        )
 
     async def list_tools(self, context: _Context, params: types.PaginatedRequestParams | None) -> Any:
         _one_page(params)
+        self._serving.warm_up.start()
         return _complete(context, {"tools": [_tool(tool) for tool in self._dialect.tools_for(self._access())]})
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> Any:
@@ -217,8 +236,9 @@ class _Handlers:
         missing = [each.name for each in prompt.arguments if each.required and each.name not in given]
         if missing:
             raise MCPError(types.INVALID_PARAMS, f"Missing argument: {missing[0]}")
-        content = {"type": "text", "text": prompt.render(given)}
-        messages = [{"role": "user", "content": content}]
+        said = prompt.render(given)
+        contents = [{"type": "text", "text": said}] if isinstance(said, str) else said
+        messages = [{"role": "user", "content": content} for content in contents]
         return _complete(context, {"description": prompt.description, "messages": messages})
 
     async def _in_thread(self, lane: Lane, function: Callable[..., Any], *arguments: object) -> Any:

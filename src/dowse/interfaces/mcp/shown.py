@@ -23,6 +23,8 @@ _SUSPECT = re.compile(
 
 def shown(text: str) -> str:
     """The text with everything invisible or reordering replaced, character by character."""
+    if text.replace("\n", "").replace("\t", "").isprintable():  # nearly always, and told ten times as fast
+        return text
     return _SUSPECT.sub(_replaced, text)
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
@@ -19,6 +20,7 @@ from dowse.types import (
     Context,
     Document,
     DocumentInfo,
+    Draft,
     Filter,
     LedgerEntry,
     ModelIdentity,
@@ -27,6 +29,8 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
+    Succession,
+    docid_digits,
     ref_of,
 )
 
@@ -48,7 +52,10 @@ class MemorySnapshot:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._passages = {passage.ref: passage for passage in state.passages()}
+        self._hashes = sorted({entry.info.content_hash for entry in state.documents.values()})
+        self._passages = {
+            passage.ref: replace(passage, info=self._told_apart(passage.info)) for passage in state.passages()
+        }
 
     def lexical(
         self,
@@ -99,15 +106,54 @@ class MemorySnapshot:
 
     def cosines(self, model: ModelIdentity, vector: "Vector", refs: Sequence[Ref]) -> dict[Ref, float]:
         """Compare with the vectors of these chunks, unless another model made them."""
-        if model != self._state.model:
+        if self._state.model is None or model != self._state.model:
             return {}
         asked = [float(value) for value in vector]
-        stored = {ref: self._vector(self._passages[ref]) for ref in refs if ref in self._passages}
+        held = self._state.vectors[model]
+        stored = {ref: held.get(self._key(self._passages[ref])) for ref in refs if ref in self._passages}
         return {ref: _cosine(asked, values) for ref, values in stored.items() if values is not None}
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """Those in scope that have a vector, thinned out."""
+        import numpy as np
+
+        held = self._state.vectors[model] if model == self._state.model else {}
+        stored = {ref: held.get(self._key(self._passages[ref])) for ref in sorted(self._in_scope(scope))}
+        everything = [(ref, values) for ref, values in stored.items() if values]
+        picked = [everything[at * len(everything) // k] for at in range(k)] if len(everything) > k else everything
+        matrix = np.array([values for _, values in picked], dtype=np.float32).reshape(len(picked), model.dims)
+        return [ref for ref, _ in picked], matrix, len(everything)
+
+    def mark(self) -> str:
+        """That of the state."""
+        return str(self._state.mark)
+
     def model(self) -> ModelIdentity | None:
-        """The one whose vectors are kept."""
+        """The first one."""
         return self._state.model
+
+    def successor(self) -> ModelIdentity | None:
+        """The second one."""
+        return self._state.successor
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> "dict[bytes, Vector]":
+        """Look each key up."""
+        import numpy as np
+
+        held = self._state.vectors.get(model, {}) if model == self._state.model else {}
+        return {key: np.asarray(held[key], dtype=np.float32) for key in keys if key in held}
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """Put each document together again."""
+        state = self._state
+        for info in self.documents(collection):
+            entry = state.documents[info.id]
+            yield Draft(
+                replace(info, metadata=entry.said),
+                entry.content[1],
+                state.contents[entry.content],
+                state.originals.get(info.content_hash),
+            )
 
     def passages(self, refs: Sequence[Ref]) -> list[Passage]:
         """Look each ref up."""
@@ -139,6 +185,7 @@ class MemorySnapshot:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
         """One page of the sorted list."""
         infos = [
@@ -146,6 +193,8 @@ class MemorySnapshot:
             for info in self._infos()
             if collection in (None, info.collection) and info.path.startswith(prefix) and self._lets(filter, info)
         ]
+        if newest:
+            infos.sort(key=lambda info: (info.created_at, info.id), reverse=True)
         return infos[offset:][:limit]
 
     def _lets(self, filter: Filter | None, info: DocumentInfo) -> bool:  # noqa: A002 - the noun
@@ -162,7 +211,7 @@ class MemorySnapshot:
         if entry is None:
             return None
         text = self._state.contents[entry.content].text
-        return Document(entry.info, text, total_lines=count_lines(text))
+        return Document(self._told_apart(entry.info), text, total_lines=count_lines(text))
 
     def texts(self, content_hash: str) -> list[str]:
         """Those of all contents, the latest first."""
@@ -183,26 +232,41 @@ class MemorySnapshot:
             collections=tuple(self._collection_stats(collection) for collection in self.collections()),
             documents=len(self._state.documents),
             chunks=len(self._passages),
-            vectors=len(self._state.vectors),
+            vectors=len(self._state.vectors[self._state.model]) if self._state.model else 0,
             bytes_on_disk=0,
             model=self._state.model,
+            successor=self._succession(),
         )
+
+    def _succession(self) -> Succession | None:
+        state = self._state
+        if state.successor is None:
+            return None
+        return Succession(state.successor, len(state.vectors[state.successor]), len(state.waiting(state.successor)))
 
     def _collection_stats(self, collection: Collection) -> CollectionStats:
         name = collection.name
         states = [entry.state for entry in self.ledger(name)]
         passages = [passage for passage in self._passages.values() if passage.info.collection == name]
+        missing = [each for each in passages if self._key(each) not in self._state.newest]
         return CollectionStats(
             collection=collection,
             documents=len(self.documents(name)),
             chunks=len(passages),
-            unembedded=len({passage.info.id for passage in passages if self._vector(passage) is None}),
+            unembedded=len({passage.info.id for passage in missing}),
             failed=states.count("failed"),
             skipped=states.count("skipped"),
+            missing=len(missing),
         )
 
+    def _told_apart(self, info: DocumentInfo) -> DocumentInfo:
+        """The same with as many digits in its docid as it takes."""
+        at = self._hashes.index(info.content_hash)
+        beside = self._hashes[max(0, at - 1) : at] + self._hashes[at + 1 : at + 2]
+        return replace(info, docid_digits=docid_digits(info.content_hash, *beside))
+
     def _infos(self) -> list[DocumentInfo]:
-        infos = [entry.info for entry in self._state.documents.values()]
+        infos = [self._told_apart(entry.info) for entry in self._state.documents.values()]
         return sorted(infos, key=lambda info: (info.collection, info.path))
 
     def _in_scope(self, scope: Scope) -> list[Ref]:
@@ -214,9 +278,9 @@ class MemorySnapshot:
             and (keeps is None or keeps(passage.info, passage.chunk, passage.ordinal))
         ]
 
-    def _vector(self, passage: Passage) -> tuple[float, ...] | None:
+    def _key(self, passage: Passage) -> bytes:
         content = self._state.contents[self._state.documents[passage.info.id].content]
-        return self._state.vectors.get(chunk_key(content, passage.chunk))
+        return chunk_key(content, passage.chunk)
 
     @cached_property
     def _bm25(self) -> Bm25:
@@ -224,7 +288,7 @@ class MemorySnapshot:
         for entry in self._state.documents.values():
             chunks = self._state.contents[entry.content].chunks
             for ordinal, row in enumerate(lexical_rows(entry.info.title, entry.info.path, chunks)):
-                rows[ref_of(entry.version, ordinal)] = row
+                rows[ref_of(entry.version, ordinal)] = {field: terms.split() for field, terms in row.items()}
         return Bm25(rows)
 
 

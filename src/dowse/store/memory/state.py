@@ -1,12 +1,12 @@
 """Everything that a memory store knows at one moment."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TypeAlias
 from uuid import UUID
 
-from dowse.text.passage import embedding_text
+from dowse.text.passage import embedding_text, vector_key
 from dowse.types import (
     Chunk,
     Collection,
@@ -50,10 +50,13 @@ class State:
     """By content hash."""
     """When the last document of a content went away, for contents that no document shows."""
     ledger: dict[Place, LedgerEntry] = field(default_factory=dict)
-    vectors: dict[bytes, tuple[float, ...]] = field(default_factory=dict)
-    model: ModelIdentity | None = None
-    """Whose vectors these are; None while there are none."""
+    vectors: dict[ModelIdentity, dict[bytes, tuple[float, ...]]] = field(default_factory=dict)
+    """Of the model that answers, then of its successor."""
+    touched_at: int = 0
+    """When the successor got its last vector."""
     next_version: int = 1
+    mark: int = field(default_factory=itertools.count().__next__)
+    """Every state has its own."""
 
     def copy(self) -> "State":
         """An independent state that starts out equal."""
@@ -65,10 +68,36 @@ class State:
             unused_since=dict(self.unused_since),
             originals=dict(self.originals),
             ledger=dict(self.ledger),
-            vectors=dict(self.vectors),
-            model=self.model,
+            vectors={model: dict(vectors) for model, vectors in self.vectors.items()},
+            touched_at=self.touched_at,
             next_version=self.next_version,
         )
+
+    @property
+    def model(self) -> ModelIdentity | None:
+        """Whose vectors answer; None while there are none."""
+        first = next(iter(self.vectors), None)
+        return first if first is not None and self.vectors[first] else None
+
+    @property
+    def successor(self) -> ModelIdentity | None:
+        """The model that is to take its place."""
+        return next(iter(list(self.vectors)[1:]), None)
+
+    @property
+    def newest(self) -> dict[bytes, tuple[float, ...]]:
+        """The vectors that are being completed."""
+        return next(reversed(self.vectors.values()), {})
+
+    def waiting(self, model: ModelIdentity) -> dict[bytes, str]:
+        """The texts of live chunks without a vector of this model, by their keys."""
+        embedded = self.vectors.get(model, {})
+        return {
+            key: text
+            for entry in self.documents.values()
+            for key, text in embeddable(self.contents[entry.content]).items()
+            if key not in embedded
+        }
 
     def at(self, place: Place) -> Entry | None:
         """The document that has this collection and path."""
@@ -93,8 +122,3 @@ def embeddable(content: Content) -> dict[bytes, str]:
 def chunk_key(content: Content, chunk: Chunk) -> bytes:
     """The key under which the vector of this chunk is kept."""
     return vector_key(embedding_text(content.title, chunk.headings, chunk.text))
-
-
-def vector_key(text: str) -> bytes:
-    """The first 16 bytes of the sha256 of what is embedded."""
-    return sha256(text.encode()).digest()[:16]

@@ -1,5 +1,6 @@
 """Writing: every write changes a copy of the state and then puts it in the place of the old one."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -34,6 +35,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._latest: State | None = State()
+        self._leases: dict[str, tuple[str, float]] = {}
 
     @property
     def _state(self) -> State:
@@ -177,40 +179,56 @@ class MemoryStore:
 
     def unembedded(self, model: ModelIdentity, limit: int) -> list[tuple[bytes, str]]:
         """Shortest text first, ties by key."""
-        backlog = self._backlog(model).items()
+        backlog = self._state.waiting(model).items()
         return sorted(backlog, key=lambda item: (len(item[1]), item[0]))[:limit]
 
     def count_unembedded(self, model: ModelIdentity) -> int:
         """How many there are."""
-        return len(self._backlog(model))
-
-    def _backlog(self, model: ModelIdentity) -> dict[bytes, str]:
-        state = self._state
-        embedded = state.vectors if model == state.model else {}
-        return {
-            key: text
-            for entry in state.documents.values()
-            for key, text in embeddable(state.contents[entry.content]).items()
-            if key not in embedded
-        }
+        return len(self._state.waiting(model))
 
     def put_vectors(self, model: ModelIdentity, vectors: Sequence[tuple[bytes, "Vector"]]) -> None:
         """Keep them as tuples, unless those of another model are there."""
         with self._changes() as state:
-            if state.model is not None and state.model != model:
+            if state.model is not None and model not in state.vectors:
                 raise ModelMismatchError(
                     f"The index holds vectors of {state.model.name}, these are of {model.name}.",
                     hint="dowse embed --force",
                 )
-            for key, vector in vectors:
-                state.model = model
-                state.vectors[key] = tuple(float(value) for value in vector)
+            if vectors:
+                self._make_room(state, model)
+                state.vectors[model] |= {key: tuple(float(value) for value in vector) for key, vector in vectors}
+                state.touched_at = now_ms()
+
+    def add_model(self, model: ModelIdentity) -> None:
+        """Give it an empty dictionary behind the one that answers."""
+        with self._changes() as state:
+            self._make_room(state, model)
+            state.touched_at = now_ms()
+
+    def _make_room(self, state: State, model: ModelIdentity) -> None:
+        if model not in state.vectors:
+            answering = {} if state.model is None else {state.model: state.vectors[state.model]}
+            state.vectors = answering | {model: {}}
+
+    def switch_model(self, model: ModelIdentity) -> None:
+        """Forget those in front of it."""
+        with self._changes() as state:
+            if model == state.successor:
+                state.vectors = {model: state.vectors[model]}
 
     def drop_vectors(self) -> None:
-        """Forget the vectors and their model."""
+        """Forget the vectors and their models."""
         with self._changes() as state:
             state.vectors.clear()
-            state.model = None
+        self._leases.clear()
+
+    def lease(self, names: Sequence[str], owner: str, seconds: float) -> frozenset[str]:
+        """Note who holds what until when."""
+        now = time.monotonic()
+        held = {name: lease for name, lease in self._leases.items() if lease[1] > now}
+        granted = frozenset(name for name in names if held.get(name, (owner, 0))[0] == owner)
+        self._leases = held | dict.fromkeys(granted, (owner, now + seconds))
+        return granted
 
     def cleanup(self, older_than_ms: int) -> int:
         """Forget old unused contents, then the vectors that no content is left for; nothing is on disk."""
@@ -222,8 +240,12 @@ class MemoryStore:
             hashes = {content_hash for content_hash, _ in state.contents}
             state.originals = {each: data for each, data in state.originals.items() if each in hashes}
             wanted = {key for content in state.contents.values() for key in embeddable(content)}
-            state.vectors = {key: vector for key, vector in state.vectors.items() if key in wanted}
-            state.model = state.model if state.vectors else None
+            if state.successor is not None and state.touched_at <= cutoff:
+                del state.vectors[state.successor]
+            state.vectors = {
+                model: {key: vector for key, vector in vectors.items() if key in wanted}
+                for model, vectors in state.vectors.items()
+            }
         return 0
 
     def check(self, *, deep: bool = False) -> list[Finding]:  # noqa: ARG002 - there is no deeper look to take

@@ -7,10 +7,13 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from dowse.errors import DowseError
-from dowse.store.sqlite.database import connect_reader, in_our_words
+from dowse.errors import DowseError, StoreCorruptError
+from dowse.logs import log, timed
+from dowse.store.sqlite.counting import bytes_below
+from dowse.store.sqlite.database import MIGRATIONS, ONLY_A_BACKUP, connect_reader, in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex
-from dowse.store.sqlite.snapshot import bytes_below
+from dowse.store.sqlite.lock import holder
+from dowse.store.sqlite.models import Held, give_up_successor, held, next_generation
 from dowse.store.sqlite.vector_files import VectorFiles
 from dowse.store.sqlite.writing import entries_since, read_meta, remember_commit
 from dowse.text.analyse import ANALYSER
@@ -18,6 +21,9 @@ from dowse.types import Finding, ref_of, version_of
 
 _REBUILD_ENTRIES = 20_000  # per tantivy commit: bounds memory
 _VECTOR_ROWS = 10_000  # copied at a time
+_MOST_WASTE = 0.1  # of the entries of the word index may be dead before cleaning up builds it anew
+RESTORING = ".restoring-"
+"""How the folder of a restore begins; the writer that finds one has outlived it."""
 
 Progress = Callable[[int, int], None]
 
@@ -38,8 +44,10 @@ def recover(connection: sqlite3.Connection, directory: Path) -> None:
         index = LexicalIndex.at(directory, generation)
         there, needed = index.opstamp(), needed_opstamp(connection)
         if there is None or read_meta(connection, "analyser") != ANALYSER or index.problem():
-            rebuild_lexical(connection, directory, None)
+            with timed("words.rebuilt"):
+                rebuild_lexical(connection, directory, None)
         elif there != needed:
+            log("words.caught_up", "info", there=there, needed=needed)
             _catch_up(connection, index, there, needed)
     _restore_vectors(connection, directory)
 
@@ -61,7 +69,13 @@ def _catch_up(connection: sqlite3.Connection, index: LexicalIndex, there: int, n
 
 
 def rebuild(connection: sqlite3.Connection, directory: Path, progress: Progress | None) -> None:
-    """Make the word index and the vector files anew from SQLite."""
+    """Make everything anew that is derived: SQLite's own indexes where they are damaged, words, vectors."""
+    verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        connection.execute("REINDEX")
+        verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise StoreCorruptError(f"The database in {directory} is damaged: {verdict}.", hint=ONLY_A_BACKUP)
     rebuild_lexical(connection, directory, progress)
     rebuild_vectors(connection, directory)
 
@@ -94,39 +108,40 @@ def rebuild_lexical(connection: sqlite3.Connection, directory: Path, progress: P
 
 def rebuild_vectors(connection: sqlite3.Connection, directory: Path) -> None:
     """Write vector files of a new generation, without the rows of vectors that are gone."""
-    model = connection.execute("SELECT id, dims, generation FROM models").fetchone()
-    if model is None:
-        return
-    identifier, dims, old = model
-    new = old + 1
-    files = VectorFiles(directory, new, dims)
-    connection.execute("BEGIN IMMEDIATE")
-    count = 0
-    for held in _vector_parts(connection, identifier, -1):
-        part = [(each, count + place, blob) for place, (each, _, blob) in enumerate(held)]
-        _write_vectors(files, part, dims)
-        # Rows only move down, so that a new number never meets one that is still in use.
-        connection.executemany("UPDATE vectors SET row = ? WHERE id = ?", [(row, each) for each, row, _ in part])
-        count += len(part)
-    connection.execute("UPDATE models SET generation = ?, rows = ? WHERE id = ?", (new, count, identifier))
-    connection.execute("INSERT OR REPLACE INTO meta VALUES ('vectors', ?)", (new,))
-    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
-    connection.execute("COMMIT")
+    for model in held(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _rebuild_vectors_of(connection, directory, model)
+            connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
     remove_stale_files(connection, directory)
+
+
+def _rebuild_vectors_of(connection: sqlite3.Connection, directory: Path, model: Held) -> None:
+    new = next_generation(connection)
+    files, count = VectorFiles(directory, new, model.dims), 0
+    for part in _vector_parts(connection, model.id, -1):
+        moved = [(each, count + place, blob) for place, (each, _, blob) in enumerate(part)]
+        _write_vectors(files, moved, model.dims)
+        # Rows only move down, so that a new number never meets one that is still in use.
+        connection.executemany("UPDATE vectors SET row = ? WHERE id = ?", [(row, each) for each, row, _ in moved])
+        count += len(moved)
+    connection.execute("UPDATE models SET generation = ?, rows = ? WHERE id = ?", (new, count, model.id))
 
 
 def _restore_vectors(connection: sqlite3.Connection, directory: Path) -> None:
     """Write the rows that the vector files should have and do not."""
-    model = connection.execute("SELECT id, dims, generation, rows FROM models").fetchone()
-    if model is None or not model[3]:
-        return
-    identifier, dims, generation, count = model
-    files = VectorFiles(directory, generation, dims)
-    there = files.rows_on_disk()
-    if there >= count:
-        return
-    for part in _vector_parts(connection, identifier, there - 1):
-        _write_vectors(files, part, dims)
+    for model in held(connection):
+        files = model.files(directory)
+        there = files.rows_on_disk()
+        if there < model.rows:
+            log("vectors.restored", "info", there=there, needed=model.rows)
+            for part in _vector_parts(connection, model.id, there - 1):
+                _write_vectors(files, part, model.dims)
 
 
 def _vector_parts(connection: sqlite3.Connection, model: int, after_row: int) -> Iterator[list[tuple[int, int, bytes]]]:
@@ -149,12 +164,14 @@ def _write_vectors(files: VectorFiles, part: list[tuple[int, int, bytes]], dims:
 def remove_stale_files(connection: sqlite3.Connection, directory: Path) -> None:
     """Delete the derived files of generations that SQLite no longer names."""
     lexical = read_meta(connection, "lexical")
-    model = connection.execute("SELECT generation FROM models").fetchone()
+    current = {f"vectors-{model.generation}" for model in held(connection)}
     for path in directory.glob("lexical-*"):
         if path.name != f"lexical-{lexical}":
             shutil.rmtree(path, ignore_errors=True)
+    for path in directory.glob(f"{RESTORING}*"):
+        shutil.rmtree(path, ignore_errors=True)
     for path in directory.glob("vectors-*"):
-        if model is None or path.stem != f"vectors-{model[0]}":
+        if path.stem not in current:
             # Where another process has it mapped and the system minds, the next cleaning takes it.
             with suppress(PermissionError):
                 path.unlink(missing_ok=True)
@@ -170,6 +187,7 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
     )
     connection.execute("DELETE FROM originals WHERE hash NOT IN (SELECT hash FROM contents)")
     dropped = connection.execute("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM chunks)").rowcount
+    give_up_successor(connection, released_before)
     dead = [row[0] for row in connection.execute("SELECT version FROM tombstones")]
     connection.execute("COMMIT")
     generation = read_meta(connection, "lexical")
@@ -181,6 +199,8 @@ def cleanup(connection: sqlite3.Connection, directory: Path, released_before: in
         connection.execute("DELETE FROM tombstones")
         remember_commit(connection, int(read_meta(connection, "seq")), opstamp)
         connection.execute("COMMIT")
+    if generation is not None and LexicalIndex.at(directory, generation).waste() > _MOST_WASTE:
+        rebuild_lexical(connection, directory, None)
     if dropped:
         rebuild_vectors(connection, directory)
     remove_stale_files(connection, directory)
@@ -203,6 +223,7 @@ def check(directory: Path, database: Path, *, deep: bool) -> list[Finding]:
             try:
                 return [
                     _check_database(connection, directory, deep=deep),
+                    _check_writer(directory),
                     _check_lexical(connection, directory, deep=deep),
                     _check_vectors(connection, directory, deep=deep),
                 ]
@@ -217,9 +238,16 @@ def _check_database(connection: sqlite3.Connection, directory: Path, *, deep: bo
     strays = connection.execute("PRAGMA foreign_key_check").fetchone()
     if verdict != "ok" or strays:
         problem = verdict if verdict != "ok" else f"a row of {strays[0]} refers to nothing"
-        hint = "Move the index away and index again: the documents themselves are untouched."
+        hint = f"Try `dowse doctor --repair`. If that cannot mend it: {ONLY_A_BACKUP}"
         return Finding("database", False, f"The database in {directory} is damaged: {problem}.", hint)
-    return Finding("database", True, "The database is sound.")
+    said = f"The database is sound (layout {len(MIGRATIONS)}, SQLite {sqlite3.sqlite_version})."
+    return Finding("database", True, said)
+
+
+def _check_writer(directory: Path) -> Finding:
+    who = holder(directory / "writer.lock")
+    message = f"{who} is writing." if who else "Nobody is writing; the lock is free."
+    return Finding("lock", True, message)
 
 
 def _check_lexical(connection: sqlite3.Connection, directory: Path, *, deep: bool) -> Finding:
@@ -252,19 +280,18 @@ def _check_lexical(connection: sqlite3.Connection, directory: Path, *, deep: boo
 
 def _check_vectors(connection: sqlite3.Connection, directory: Path, *, deep: bool) -> Finding:
     mend = "Make them anew from the database: dowse doctor --repair"
-    model = connection.execute("SELECT id, dims, generation, rows FROM models").fetchone()
-    if model is None:
+    known = held(connection)
+    if not known:
         return Finding("vectors", True, "There are no vectors yet.", "dowse embed")
-    identifier, dims, generation, count = model
-    files = VectorFiles(directory, generation, dims)
-    there = files.rows_on_disk()
-    if there < count:
-        return Finding("vectors", False, f"The vector files lack {count - there} of {count} rows.", mend)
-    if deep:
-        mapped = files.open().map(count)
-        wrong = sum(
-            not mapped.holds(row, blob) for part in _vector_parts(connection, identifier, -1) for _, row, blob in part
-        )
-        if wrong:
-            return Finding("vectors", False, f"{wrong} of {count} rows of the vector files are damaged.", mend)
+    for model in known:
+        files, count = model.files(directory), model.rows
+        there = files.rows_on_disk()
+        if there < count:
+            return Finding("vectors", False, f"The vector files lack {count - there} of {count} rows.", mend)
+        if deep:
+            mapped = files.open().map(count)
+            parts = _vector_parts(connection, model.id, -1)
+            wrong = sum(not mapped.holds(row, blob) for part in parts for _, row, blob in part)
+            if wrong:
+                return Finding("vectors", False, f"{wrong} of {count} rows of the vector files are damaged.", mend)
     return Finding("vectors", True, "The vector files are complete.")

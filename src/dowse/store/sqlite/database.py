@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dowse.durable import make_folder
 from dowse.errors import (
     DowseError,
     StoreCorruptError,
@@ -150,6 +151,12 @@ MIGRATIONS: tuple[str, ...] = (
     -- The bytes of documents that have no address to read them from again.
     CREATE TABLE originals (hash TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
     """,
+    """
+    -- The model with the lowest id answers; another one is its successor, whose vectors are being made.
+    ALTER TABLE models ADD COLUMN touched_at INTEGER NOT NULL DEFAULT 0;       -- when it got its last vector
+    -- What `status` adds up stands behind the texts, which need not be read for it.
+    CREATE INDEX contents_counts ON contents (id, chunks, missing);
+    """,
 )
 
 _BUSY_SECONDS = 10.0
@@ -160,7 +167,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
     """Open or create the database for writing, migrated to this version."""
     new = not path.exists()
     if new:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(path.parent)
         path.touch(mode=0o600)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
@@ -271,6 +278,10 @@ def _migrate(connection: sqlite3.Connection) -> None:
         )
 
 
+ONLY_A_BACKUP = (
+    "Restore a backup with `dowse restore FILE --force`, or move the index away and index again: "
+    "the documents themselves are untouched."
+)
 _Saying = tuple[type[DowseError], str, str]
 _FULL: _Saying = (StoreFullError, "The disk that holds the index {place} is full.", "Free some space; nothing is lost.")
 _READ_ONLY: _Saying = (
@@ -307,7 +318,7 @@ _SAYINGS: dict[str, _Saying] = {
     "malformed": (
         StoreCorruptError,
         "The index {place} is damaged.",
-        "Examine it with `dowse doctor --deep`; if it cannot be mended, move it away and index again.",
+        f"Examine it with `dowse doctor --deep`. {ONLY_A_BACKUP}",
     ),
     "i/o error": (
         StoreError,

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import tantivy
 
+from dowse.durable import make_folder
 from dowse.ports import NONE, Alternatives
 from dowse.text.fields import BOOSTS, ceiling, idf
 
@@ -73,6 +74,15 @@ class LexicalIndex:
                 break  # else a writer has replaced files meanwhile: look again
         return found
 
+    def waste(self) -> float:
+        """Which share of the entries is dead, and takes space until its segment is merged with others."""
+        try:
+            segments = json.loads(self._read_meta())["segments"]
+            dead = sum(each["deletes"]["num_deleted_docs"] for each in segments if each.get("deletes"))
+            return float(dead / max(1, sum(each["max_doc"] for each in segments)))
+        except (ValueError, KeyError, TypeError):
+            return 0.0  # what cannot be read is rebuilt for other reasons
+
     def _problem(self, meta: bytes, *, thorough: bool) -> str | None:
         try:
             for segment in json.loads(meta)["segments"]:
@@ -98,7 +108,9 @@ class LexicalIndex:
 
         `newer_than` also removes every version above it: what a crash added and SQLite never learnt of.
         """
-        self._directory.mkdir(exist_ok=True, mode=0o700)
+        if not self._directory.exists():
+            make_folder(self._directory)
+        self._sweep()
         with _in_os_words(self._directory):
             index = tantivy.Index(_schema(), str(self._directory), reuse=True)
             writer = index.writer(_WRITER_BYTES, num_threads=1)
@@ -123,6 +135,18 @@ class LexicalIndex:
                 with suppress(ValueError):
                     writer.wait_merging_threads()
         return int(opstamp)
+
+    def _sweep(self) -> None:
+        """Remove the lists of deletions of a writer that died before it committed.
+
+        Such a list is named by its segment and by the number of the commit that it was for, which the next writer
+        may well give again, and tantivy refuses to write to a name that is taken.
+        """
+        committed = self.opstamp()
+        for path in self._directory.glob("*.del"):
+            number = path.stem.rpartition(".")[2]
+            if committed is not None and number.isdecimal() and int(number) > committed:
+                path.unlink(missing_ok=True)
 
     def load(self) -> "LexicalView":
         """A view of the last commit."""

@@ -65,15 +65,33 @@ class WriterLock:
         return descriptor
 
     def _timed_out(self) -> StoreLockedError:
-        who = "Another process"
-        with suppress(OSError, ValueError, KeyError):
-            holder = json.loads(self._path.read_text(encoding="utf-8"))
-            since = int(time.time()) - holder["since"]
-            who = f"Process {holder['pid']} ({holder['program']}, for {since} s)"
         return StoreLockedError(
-            f"{who} is writing to the index {self._path.parent}; waited {self._timeout:g} s.",
+            f"{_signed(self._path)} is writing to the index {self._path.parent}; waited {self._timeout:g} s.",
             hint="Wait until it is done, or raise lock_timeout. The lock of a process that died is free at once.",
         )
+
+
+def holder(path: Path) -> str:
+    """Who holds the lock, in words; empty while nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return ""
+    try:
+        if not try_lock(descriptor):
+            return _signed(path)
+        unlock(descriptor)
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _signed(path: Path) -> str:
+    """The process that signed the lock last."""
+    with suppress(OSError, ValueError, KeyError):
+        known = json.loads(path.read_text(encoding="utf-8"))
+        return f"Process {known['pid']} ({known['program']}, for {int(time.time()) - known['since']} s)"
+    return "Another process"
 
 
 def _sign(descriptor: int) -> None:

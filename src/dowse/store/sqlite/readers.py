@@ -11,12 +11,18 @@ from dowse.errors import StoreError
 from dowse.store.sqlite import care
 from dowse.store.sqlite.database import Momentary, connect_reader, in_our_words, sqlite_in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
+from dowse.store.sqlite.models import held
 from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
-from dowse.store.sqlite.vector_files import OpenVectors, VectorFiles
+from dowse.store.sqlite.vector_files import OpenVectors
 from dowse.store.sqlite.writing import read_meta
+from dowse.text.analyse import ANALYSER
 
 _LOAD_ATTEMPTS = 50
 _REMEDY = "Mend it: dowse doctor --repair"
+OTHER_ANALYSER = (
+    "The word index was made by another version of the analyser, so some words may be missed. "
+    "Make it anew: dowse update"
+)
 
 
 class Readers:
@@ -115,20 +121,21 @@ class Readers:
             view = index.load()
         except OSError:
             return None, [WORDS_DAMAGED]
+        if read_meta(connection, "analyser") != ANALYSER:
+            return view, [OTHER_ANALYSER]
         if there is None or there < needed:
             return view, [f"The word index is behind, so words may miss the latest documents. {_REMEDY}"]
         return view, []
 
     def _load_vectors(self, connection: sqlite3.Connection) -> tuple[OpenVectors | None, list[str]]:
-        model = connection.execute("SELECT generation, dims, rows FROM models").fetchone()
+        model = next(iter(held(connection)), None)
         if model is None:
             return None, []
-        generation, dims, rows = model
-        vectors = VectorFiles(self._directory, generation, dims).open()
-        missing = rows - vectors.rows()
+        vectors = model.files(self._directory).open()
+        missing = model.rows - vectors.rows()
         if missing <= 0:
             return vectors, []
-        return vectors, [f"The vector files lack {missing} of {rows} rows, so meaning misses these. {_REMEDY}"]
+        return vectors, [f"The vector files lack {missing} of {model.rows} rows, so meaning misses these. {_REMEDY}"]
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

@@ -15,14 +15,21 @@ from dowse.types import (
     Fingerprint,
     LedgerEntry,
     ModelIdentity,
+    docid_digits,
     now_ms,
 )
 
 COLLECTION_COLUMNS = "name, root, pattern, included, description, created_at, updated_at, exclude, chunking, settings"
+_NEXT_TO_IT = (
+    "SELECT o.hash FROM contents o WHERE o.hash {} n.hash "
+    "AND EXISTS (SELECT 1 FROM documents x WHERE x.content = o.id) ORDER BY o.hash {} LIMIT 1"
+)
 DOCUMENT_COLUMNS = (
     "d.uuid, l.name, d.path, d.uri, d.title, n.hash, d.media_type, d.origin, "
     "d.size, d.mtime_ns, d.inode, d.read_ns, d.metadata, n.metadata, d.created_at, d.updated_at, "
-    "d.etag, d.declared_type, n.chunks"
+    "d.etag, d.declared_type, n.chunks, "
+    # The hashes beside its own in the order of all that documents have: what a docid must tell it from.
+    f"({_NEXT_TO_IT.format('<', 'DESC')}), ({_NEXT_TO_IT.format('>', 'ASC')})"
 )
 DOCUMENT_TABLES = "documents d JOIN collections l ON l.id = d.collection JOIN contents n ON n.id = d.content"
 CHUNK_COLUMNS = 'c.start, c."end", c.first_line, c.last_line, c.tokens, c.headings, c.level, c.page, c.place'
@@ -87,6 +94,7 @@ def document_from(row: tuple[Any, ...]) -> DocumentInfo:
         updated_at=row[15],
         declared_type=row[17],
         chunks=row[18],
+        docid_digits=docid_digits(row[5], row[19], row[20]),
     )
 
 

@@ -2,22 +2,21 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 from dowse.ports import NONE, Alternatives
-from dowse.store.sqlite import rows
+from dowse.store.sqlite import rows, whole
 from dowse.store.sqlite.lexical import LexicalError
 from dowse.store.sqlite.passages import Passages
 from dowse.types import (
     Collection,
-    CollectionStats,
     Context,
     Document,
     DocumentInfo,
+    Draft,
     Filter,
     LedgerEntry,
     ModelIdentity,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dowse doctor --repair"
 _MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
 _AFTER_HEX = "g"
+_BY_PATH = "l.name, d.path"
 _PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
 
 
@@ -56,7 +56,7 @@ class Derived:
     vectors: "OpenVectors | None"
     notes: tuple[str, ...]
     memory: dict[str, Any] = field(default_factory=dict)
-    """What every search asks for and only a change can change: the collections, the contexts, the model."""
+    """What is asked for again and again and only a change can change: collections, contexts, counts, the model."""
     passages: Passages = field(default_factory=Passages)
 
 
@@ -177,11 +177,38 @@ class SqliteSnapshot:
         values = files.cosines(vector, np.fromiter(row_of.values(), dtype=np.int64, count=len(row_of)))
         return dict(zip(row_of, map(float, values), strict=True))
 
+    def sample(self, model: ModelIdentity, k: int, scope: Scope) -> "tuple[list[Ref], Vector, int]":
+        """See `ports.Snapshot.sample`."""
+        from dowse.store.sqlite.sampling import sample  # only maps ask for it
+
+        return sample(
+            self._connection, self._model(model), model.dims, k, self._collection_ids(scope), self._chosen(scope)
+        )
+
+    def mark(self) -> str:
+        """See `ports.Snapshot.mark`: the number of the latest change."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = 'seq'").fetchone()
+        return "" if row is None else str(row[0])
+
     def model(self) -> ModelIdentity | None:
         """See `ports.Snapshot.model`."""
-        query = "SELECT identity FROM models WHERE rows > 0"
+        query = "SELECT identity FROM models WHERE rows > 0 AND id = (SELECT min(id) FROM models)"
         found: tuple[ModelIdentity, ...] = self._remembered(query, lambda row: rows.identity_from(row[0]))
         return found[0] if found else None
+
+    def successor(self) -> ModelIdentity | None:
+        """See `ports.Snapshot.successor`."""
+        query = "SELECT identity FROM models WHERE id > (SELECT min(id) FROM models)"
+        found: tuple[ModelIdentity, ...] = self._remembered(query, lambda row: rows.identity_from(row[0]))
+        return found[0] if found else None
+
+    def vectors(self, model: ModelIdentity, keys: Sequence[bytes]) -> "dict[bytes, Vector]":
+        """See `ports.Snapshot.vectors`."""
+        return whole.vectors(self._connection, keys) if model == self.model() else {}
+
+    def drafts(self, collection: str) -> Iterator[Draft]:
+        """See `ports.Snapshot.drafts`."""
+        return whole.drafts(self._connection, collection)
 
     # Documents
 
@@ -220,6 +247,7 @@ class SqliteSnapshot:
         filter: Filter | None = None,  # noqa: A002 - the noun
         limit: int | None = None,
         offset: int = 0,
+        newest: bool = False,
     ) -> list[DocumentInfo]:
         """See `ports.Snapshot.documents`."""
         condition, values = "substr(d.path, 1, length(?)) = ?", [prefix, prefix]
@@ -231,7 +259,8 @@ class SqliteSnapshot:
             wanted, parameters = as_condition(self._connection, filter)
             condition, values = f"{condition} AND {wanted}", [*values, *parameters]
         page = (-1 if limit is None else limit, offset)
-        return self._documents(condition, (*values, *page), "LIMIT ? OFFSET ?")
+        order = "d.created_at DESC, d.uuid DESC" if newest else _BY_PATH
+        return self._documents(condition, (*values, *page), order, "LIMIT ? OFFSET ?")
 
     def document(self, document: UUID) -> Document | None:
         """See `ports.Snapshot.document`."""
@@ -271,47 +300,17 @@ class SqliteSnapshot:
 
     def stats(self) -> StoreStats:
         """See `ports.Snapshot.stats`."""
-        counts = {
-            row[0]: row[1:]
-            for row in self._connection.execute(
-                "SELECT d.collection, count(*), sum(n.chunks), sum(n.missing > 0) "
-                "FROM documents d JOIN contents n ON n.id = d.content GROUP BY d.collection"
-            )
-        }
-        refused = {
-            (collection, state): count
-            for collection, state, count in self._connection.execute(
-                "SELECT collection, state, count(*) FROM ledger GROUP BY collection, state"
-            )
-        }
-        collections = []
-        query = f"SELECT id, {rows.COLLECTION_COLUMNS} FROM collections ORDER BY name"
-        for identifier, *columns in self._connection.execute(query):
-            documents, chunks, unembedded = counts.get(identifier, (0, 0, 0))
-            collections.append(
-                CollectionStats(
-                    rows.collection_from(tuple(columns)),
-                    documents,
-                    chunks,
-                    unembedded,
-                    refused.get((identifier, "failed"), 0),
-                    refused.get((identifier, "skipped"), 0),
-                )
-            )
-        return StoreStats(
-            tuple(collections),
-            documents=sum(each.documents for each in collections),
-            chunks=sum(each.chunks for each in collections),
-            vectors=self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0],
-            bytes_on_disk=bytes_below(self._directory),
-            model=self.model(),
-        )
+        from dowse.store.sqlite.counting import counted  # searches do not count
+
+        return counted(self._connection, self._directory, lambda query: self._remembered(query, tuple), self.model())
 
     # Parts
 
-    def _documents(self, condition: str, values: tuple[Any, ...], tail: str = "") -> list[DocumentInfo]:
+    def _documents(
+        self, condition: str, values: tuple[Any, ...], order: str = _BY_PATH, tail: str = ""
+    ) -> list[DocumentInfo]:
         found = f"SELECT {rows.DOCUMENT_COLUMNS} FROM {rows.DOCUMENT_TABLES} WHERE {condition}"
-        query = f"{found} ORDER BY l.name, d.path {tail}"
+        query = f"{found} ORDER BY {order} {tail}"
         return [rows.document_from(row) for row in self._connection.execute(query, values)]
 
     def _collection_ids(self, scope: Scope) -> list[int] | None:
@@ -342,7 +341,7 @@ class SqliteSnapshot:
         return keys
 
     def _remembered(self, query: str, make: Callable[[Any], Any]) -> tuple[Any, ...]:
-        """The rows of a query that reads little and is asked with every search, as nouns."""
+        """The rows of a query that is asked again and again and gives few, as nouns."""
         memory = self._derived.memory
         if query not in memory:
             memory[query] = tuple(make(row) for row in self._connection.execute(query))
@@ -359,7 +358,8 @@ class SqliteSnapshot:
 
     def _model(self, model: ModelIdentity) -> "tuple[int, VectorRows] | None":
         row = self._connection.execute(
-            "SELECT id, rows FROM models WHERE identity = ?", (rows.identity_to(model),)
+            "SELECT id, rows FROM models WHERE identity = ? AND id = (SELECT min(id) FROM models)",
+            (rows.identity_to(model),),
         ).fetchone()
         if row is None or self._derived.vectors is None:
             return None
@@ -408,16 +408,6 @@ class SqliteSnapshot:
             if row is not None:
                 found[ref] = row[0]
         return found
-
-
-def bytes_below(directory: Path) -> int:
-    """The size of every file of an index."""
-    total = 0
-    for path in directory.rglob("*"):
-        # A writer may remove a file between the listing and the look at it.
-        with suppress(OSError):
-            total += path.stat().st_size if path.is_file() else 0
-    return total
 
 
 def _parts(values: Sequence[int]) -> Iterator[tuple[Sequence[int], str]]:

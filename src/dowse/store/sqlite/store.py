@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from dowse.errors import ConflictError, ModelMismatchError, NotFoundError
-from dowse.store.sqlite import care, rows
+from dowse.durable import make_folder
+from dowse.errors import ConflictError, NotFoundError
+from dowse.logs import timed
+from dowse.store.sqlite import care, models, rows
 from dowse.store.sqlite.database import connect_writer, in_our_words
 from dowse.store.sqlite.lock import WriterLock
 from dowse.store.sqlite.readers import Readers
 from dowse.store.sqlite.snapshot import SqliteSnapshot
-from dowse.store.sqlite.vector_files import VectorFiles
-from dowse.store.sqlite.writing import Writing, prepare, read_meta
+from dowse.store.sqlite.writing import Writing, prepare
 from dowse.text.passage import embedding_text
 from dowse.types import (
     Collection,
@@ -25,6 +26,7 @@ from dowse.types import (
     Known,
     LedgerEntry,
     ModelIdentity,
+    TransferReport,
     now_ms,
 )
 
@@ -56,8 +58,8 @@ class SqliteStore:
     @contextmanager
     def _writing(self) -> Iterator[Writing]:
         with in_our_words(self.directory):
-            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with self._lock.held():
+            make_folder(self.directory)
+            with timed("store.write"), self._lock.held():
                 connection = self._connection()
                 care.recover(connection, self.directory)
                 connection.execute("BEGIN IMMEDIATE")
@@ -79,9 +81,9 @@ class SqliteStore:
         return self._writer
 
     def _upgrade(self) -> None:
-        """Bring an index of an earlier layout to this one."""
+        """Bring an index of an earlier layout to this one, with all that is derived from it."""
         with self._lock.held():
-            self._connection()
+            care.recover(self._connection(), self.directory)
 
     def put_collection(self, collection: Collection) -> None:
         """See `ports.Store.put_collection`."""
@@ -286,47 +288,39 @@ class SqliteStore:
 
     def put_vectors(self, model: ModelIdentity, vectors: Sequence[tuple[bytes, "Vector"]]) -> None:
         """See `ports.Store.put_vectors`."""
-        from dowse.store.sqlite.vectors import stack
-
         vectors = list(dict(vectors).items())
-        if not vectors:
-            return
-        matrix = stack([vector for _, vector in vectors])
+        if vectors:
+            with self._writing() as writing:
+                models.put(writing.connection, self.directory, model, vectors)
+
+    def add_model(self, model: ModelIdentity) -> None:
+        """See `ports.Store.add_model`."""
         with self._writing() as writing:
-            connection = writing.connection
-            model_id, generation, first_row = _model_row(connection, model)
-            fresh = [
-                index
-                for index, (key, _) in enumerate(vectors)
-                if not connection.execute(
-                    "SELECT 1 FROM vectors WHERE model = ? AND key = ?", (model_id, key)
-                ).fetchone()
-            ]
-            VectorFiles(self.directory, generation, model.dims).write(first_row, matrix[fresh])
-            connection.executemany(
-                "INSERT INTO vectors (model, row, key, vector) VALUES (?, ?, ?, ?)",
-                [
-                    (model_id, first_row + place, vectors[index][0], matrix[index].tobytes())
-                    for place, index in enumerate(fresh)
-                ],
-            )
-            connection.execute("UPDATE models SET rows = rows + ? WHERE id = ?", (len(fresh), model_id))
-            connection.executemany(
-                "UPDATE contents SET missing = missing - (SELECT count(*) FROM chunks c "
-                "WHERE c.content = contents.id AND c.key = ?1) "
-                "WHERE id IN (SELECT content FROM chunks WHERE key = ?1)",
-                [(vectors[index][0],) for index in fresh],
-            )
+            models.room_for(writing.connection, model, as_successor=True)
+        self._remove_stale_files()
+
+    def switch_model(self, model: ModelIdentity) -> None:
+        """See `ports.Store.switch_model`."""
+        with self._writing() as writing:
+            models.switch(writing.connection, model)
+        self._remove_stale_files()
 
     def drop_vectors(self) -> None:
         """See `ports.Store.drop_vectors`."""
         with self._writing() as writing:
             writing.connection.execute("DELETE FROM models")
             writing.connection.execute("UPDATE contents SET missing = chunks")
+        self._remove_stale_files()
+
+    def _remove_stale_files(self) -> None:
         with in_our_words(self.directory), self._lock.held():
             care.remove_stale_files(self._connection(), self.directory)
 
     # Care
+
+    def lease(self, names: Sequence[str], owner: str, seconds: float) -> frozenset[str]:  # noqa: ARG002 - see there
+        """Everything to all: two processes that embed the same text on one machine do no harm."""
+        return frozenset(names)
 
     def cleanup(self, older_than_ms: int) -> int:
         """See `ports.Store.cleanup`."""
@@ -350,6 +344,26 @@ class SqliteStore:
             with self._lock.held():
                 care.rebuild(self._connection(), self.directory, progress)
 
+    def backup(self, file: Path, *, replace: bool = False) -> TransferReport:
+        """Write everything that cannot be made anew to one file; see `backup.write_backup`."""
+        from dowse.store.sqlite.backup import write_backup  # a search need not load what packs and unpacks
+
+        with in_our_words(self.directory):
+            return write_backup(self._database, file, self._upgrade, replace=replace)
+
+    def restore(self, file: Path, *, force: bool = False) -> TransferReport:
+        """Put what a backup holds in the place of this index; see `backup.restore`."""
+        from dowse.store.sqlite.backup import restore
+
+        with in_our_words(self.directory):
+            make_folder(self.directory)
+            with self._lock.held():
+                self._readers.check_open()
+                if self._writer is not None:
+                    self._writer.close()
+                    self._writer = None
+                return restore(self.directory, self._database, file, force=force)
+
     def close(self) -> None:
         """See `ports.Store.close`."""
         self._readers.close()
@@ -358,27 +372,10 @@ class SqliteStore:
             self._writer = None
 
 
-# Live chunks without a vector of the model ?1. `missing` spares the chunks of complete contents.
+# Live chunks without a vector of the model ?1. `missing` spares the chunks of contents that the newest has done.
 _UNEMBEDDED = (
     "FROM contents n JOIN chunks c ON c.content = n.id "
     "LEFT JOIN models m ON m.identity = ?1 LEFT JOIN vectors v ON v.model = m.id AND v.key = c.key "
-    "WHERE v.id IS NULL AND (n.missing > 0 OR m.id IS NULL) AND n.id IN (SELECT content FROM documents)"
+    "WHERE v.id IS NULL AND (n.missing > 0 OR m.id IS NOT (SELECT max(id) FROM models)) "
+    "AND n.id IN (SELECT content FROM documents)"
 )
-
-
-def _model_row(connection: sqlite3.Connection, model: ModelIdentity) -> tuple[int, int, int]:
-    """The id, generation and number of rows of the index's one model, made when there is none."""
-    connection.execute("DELETE FROM models WHERE rows = 0 AND identity <> ?", (rows.identity_to(model),))
-    stored = connection.execute("SELECT id, generation, rows, identity FROM models").fetchone()
-    if stored is None:
-        generation = int(read_meta(connection, "vectors") or 0) + 1
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('vectors', ?)", (generation,))
-        made = connection.execute(
-            "INSERT INTO models (identity, dims, generation, rows) VALUES (?, ?, ?, 0)",
-            (rows.identity_to(model), model.dims, generation),
-        )
-        return int(made.lastrowid or 0), generation, 0
-    if stored[3] != rows.identity_to(model):
-        other = rows.identity_from(stored[3])
-        raise ModelMismatchError.between(f"{other.name} ({other.precision})", f"{model.name} ({model.precision})")
-    return stored[0], stored[1], stored[2]

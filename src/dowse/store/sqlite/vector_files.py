@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from dowse.durable import sync_folder
+
 if TYPE_CHECKING:
     from dowse.ports import Vector
     from dowse.store.sqlite.vectors import VectorRows
@@ -36,6 +38,7 @@ class VectorFiles:
         """Write rows at this place and make them durable; nobody reads them before SQLite counts them."""
         from dowse.store.sqlite.vectors import columns_of
 
+        are_new = not all(path.exists() for path in self._paths.values())
         for kind, data in columns_of(vectors).items():
             descriptor = os.open(self._paths[kind], os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
             with os.fdopen(descriptor, "r+b") as file:
@@ -43,6 +46,8 @@ class VectorFiles:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+        if are_new:
+            sync_folder(self._paths["f32"].parent)
 
     def open(self) -> "OpenVectors":
         """Hold the files, so that they can be read even after a writer has replaced them."""

@@ -53,6 +53,10 @@ class VectorRows:
         """The exact cosines of these rows."""
         return np.asarray(self._f32[rows] @ np.asarray(vector, dtype=np.float32), dtype=np.float32)
 
+    def vectors(self, rows: "NDArray[np.integer]") -> "Vector":
+        """These rows themselves."""
+        return np.array(self._f32[rows], dtype=np.float32)
+
     def holds(self, row: int, blob: bytes) -> bool:
         """Whether the files say the same of a row as the database."""
         stored = np.frombuffer(blob, dtype="<f4")[None, :]

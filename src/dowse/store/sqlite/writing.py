@@ -8,7 +8,6 @@ A crash after 2 leaves entries that SQLite never heard of; the next writer remov
 that died in 3 leave tantivy with a later commit: until then SQLite's word keeps them out of answers.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from dowse.store.sqlite.lexical import Entry, LexicalIndex
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import lexical_rows
 from dowse.text.lines import count_lines
-from dowse.text.passage import embedding_text
+from dowse.text.passage import embedding_text, vector_key
 from dowse.types import (
     Chunk,
     Content,
@@ -42,18 +41,18 @@ class Prepared:
     draft: Draft
     chunk_rows: tuple[tuple[Any, ...], ...]
     """The columns of `chunks` after `content`; a key names a vector by the text that it is made of."""
-    fields: tuple[dict[str, str], ...]
+    fields: list[dict[str, str]]
 
 
 def prepare(draft: Draft) -> Prepared:
     """Analyse a draft's chunks; the slow part of a write, done before the lock is taken."""
     content = draft.content
     if content is None:
-        return Prepared(draft, (), ())
+        return Prepared(draft, (), [])
     return Prepared(
         draft,
         tuple(_chunk_rows(content)),
-        _fields(draft.info.title, draft.info.path, content.chunks),
+        lexical_rows(draft.info.title, draft.info.path, content.chunks),
     )
 
 
@@ -194,7 +193,8 @@ class Writing:
         return int(identifier or 0)
 
     def _has_vector(self, key: bytes) -> bool:
-        return self._row("SELECT 1 FROM vectors WHERE key = ? AND model = (SELECT id FROM models)", key) is not None
+        query = "SELECT 1 FROM vectors WHERE key = ? AND model = (SELECT max(id) FROM models)"
+        return self._row(query, key) is not None
 
     def _bury(self, version: int, content: int) -> None:
         self.connection.execute("INSERT INTO tombstones VALUES (?)", (version,))
@@ -203,8 +203,8 @@ class Writing:
             (now_ms(), content),
         )
 
-    def _fields_of(self, content: int, title: str, path: str) -> tuple[dict[str, str], ...]:
-        return _fields(title, path, _chunks_of(self.connection, content))
+    def _fields_of(self, content: int, title: str, path: str) -> list[dict[str, str]]:
+        return lexical_rows(title, path, _chunks_of(self.connection, content))
 
     def _row(self, query: str, *values: Any) -> tuple[Any, ...] | None:
         row: tuple[Any, ...] | None = self.connection.execute(query, values).fetchone()
@@ -223,7 +223,7 @@ def entries_since(connection: sqlite3.Connection, seq: int) -> Iterator[Entry]:
         "SELECT version, collection, title, path, content FROM documents WHERE seq > ? ORDER BY version", (seq,)
     ).fetchall()
     for version, collection, title, path, content in documents:
-        for ordinal, fields in enumerate(_fields(title, path, _chunks_of(connection, content))):
+        for ordinal, fields in enumerate(lexical_rows(title, path, _chunks_of(connection, content))):
             yield Entry(ref_of(version, ordinal), version, collection, fields)
 
 
@@ -256,7 +256,7 @@ def _chunk_rows(content: Content) -> Iterator[tuple[Any, ...]]:
             chunk.level,
             chunk.page,
             rows.metadata_to(chunk.place),
-            hashlib.sha256(embedded.encode()).digest()[:16],
+            vector_key(embedded),
             len(embedded),
         )
 
@@ -279,7 +279,3 @@ def _chunks_of(connection: sqlite3.Connection, content: int) -> list[Chunk]:
         "WHERE c.content = ? ORDER BY c.ordinal"
     )
     return [rows.chunk_from(row[:-1], row[-1]) for row in connection.execute(query, (content,))]
-
-
-def _fields(title: str, path: str, chunks: Sequence[Chunk]) -> tuple[dict[str, str], ...]:
-    return tuple({name: " ".join(terms) for name, terms in row.items()} for row in lexical_rows(title, path, chunks))

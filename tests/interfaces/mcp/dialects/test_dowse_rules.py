@@ -61,6 +61,19 @@ def talk(library):
         yield talk
 
 
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """More collections, failures and places of a quote than fit into a small budget."""
+    folder = tmp_path_factory.mktemp("crowd")
+    with open_at(folder) as engine:
+        for number in range(12):
+            name = f"c{number:02}"
+            notes = {f"n{each:02}.md": f"# N{each}\n\nA zebra. The same words everywhere.\n" for each in range(3)}
+            engine.add_collection(write(folder / name, notes | {"bad.pdf": "%PDF-1.4 not really"}), name=name)
+            engine.index(name)
+        yield Call(engine, Access.over_http(), Jobs())
+
+
 @pytest.fixture
 def writer(tmp_path):
     write(tmp_path / "notes", {"tea.md": "# Tea\n\nTea is hot.\n"})
@@ -233,10 +246,28 @@ def test_a_text_that_stands_twice_is_one_result_that_names_its_copies(call):
 
 @pytest.mark.covers("dowse-search-folding")
 def test_one_document_has_three_passages_unless_more_are_asked_for(call):
-    asked = {"query": "zebra walks", "filters": {"path": "story.md"}, "min_score": 0}
+    asked = {"query": "zebra walks", "filters": {"path": "story.md"}, "min_score": 0, "merge": False}
     assert len(ok(call, "search", **asked)["results"]) == 3
     assert len(ok(call, "search", **asked, per_document=0)["results"]) > 3
     assert len(ok(call, "search", **asked, per_document=1)["results"]) == 1
+
+
+@pytest.mark.covers("dowse-search-folding")
+def test_passages_that_follow_each_other_are_one_result_with_their_whole_span(call):
+    asked = {"query": "zebra walks", "filters": {"path": "story.md"}, "min_score": 0, "mode": "lex", "per_document": 0}
+    merged, apart = (ok(call, "search", **asked, merge=merge, max_tokens=100_000)["results"] for merge in (True, False))
+    assert len(merged) < len(apart)
+    lines = call.engine.get("zoo/story.md").text.split("\n")
+    for hit in merged:
+        assert hit["text"] == "\n".join(lines[hit["first_line"] - 1 : hit["last_line"]])
+
+
+@pytest.mark.covers("dowse-search-verdict")
+def test_an_answer_says_whether_it_is_in_the_documents_at_all(call):
+    found = ok(call, "search", query="zebra rests here", mode="lex")
+    assert found["verdict"] == "found"
+    assert 0.7 <= found["confidence"] <= 1
+    assert ok(call, "search", query="xylophonist", mode="lex")["verdict"] == "absent"
 
 
 @pytest.mark.covers("dowse-search-modes")
@@ -439,7 +470,10 @@ def web_page():
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             body = b"# From the web\n\nA page.\n"
-            self.send_response(200)
+            is_away = self.path.endswith("/away")
+            self.send_response(302 if is_away else 200)
+            if is_away:
+                self.send_header("Location", "/shut/page.md")
             self.send_header("Content-Type", "text/markdown")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -451,9 +485,11 @@ def web_page():
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @pytest.mark.covers("dowse-urls")
@@ -467,6 +503,55 @@ def test_an_address_that_is_allowed_is_fetched(tmp_path):
             assert error["code"] == "refused"
             (document,) = talk.call("get", {"name": f"http://{host}/open/page.md"})["structuredContent"]["documents"]
             assert document["text"].startswith("# From the web")
+
+
+@pytest.mark.covers("dowse-budget-all")
+@pytest.mark.parametrize("max_tokens", [150, 300, 600, 1_000, 2_000])
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("status", {}),
+        ("why", {"name": "c01/n01.md", "query": "zebra same words everywhere"}),
+        ("verify", {"claim": "The same words everywhere."}),
+    ],
+)
+def test_status_why_and_verify_stay_within_their_budget(crowd, tool, arguments, max_tokens):
+    whole = ok(crowd, tool, max_tokens=1_000_000, **arguments)
+    assert "omitted" not in whole
+    page = text(crowd, tool, max_tokens=max_tokens, **arguments)
+    assert crowd.engine.count_tokens(page) <= max_tokens
+    found = json.loads(page)
+    omitted = found.pop("omitted", {})
+    for name, value in whole.items():
+        if name not in omitted:
+            assert found[name] == value
+        elif isinstance(value, list):
+            assert found[name] == value[: len(value) - omitted[name]]
+        else:
+            assert name not in found
+
+
+@pytest.mark.covers("dowse-budget-all")
+def test_a_budget_that_holds_nothing_says_how_much_is_needed(crowd):
+    code, said = refused(crowd, "why", name="c01/n01.md", query="zebra same words everywhere", max_tokens=100)
+    assert code == "usage"
+    assert "Allow at least" in said
+
+
+@pytest.mark.covers("dowse-urls-redirects")
+@pytest.mark.parametrize(
+    ("dialect", "tool", "argument"),
+    [("dowse", "ingest", "source"), ("mcpvectordb", "ingest_url", "url"), ("rag", "rag_ingest", "uri")],
+)
+def test_an_allowed_address_does_not_lead_to_one_that_is_not(tmp_path, dialect, tool, argument):
+    with web_page() as host, open_at(tmp_path) as engine:
+        engine.add_collection(None, name="notes")
+        access = Access(url_patterns=(f"{host}/open/*",), allow_private_urls=True)
+        with in_process(dialect, tmp_path, access=access) as talk:
+            given = {argument: f"http://{host}/open/away"} | ({"collection": "notes"} if dialect == "rag" else {})
+            result = talk.call(tool, given)
+            assert "which may not be fetched" in json.dumps(result)
+        assert engine.stats().documents == 0
 
 
 @pytest.fixture

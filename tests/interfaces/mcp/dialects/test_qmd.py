@@ -7,7 +7,7 @@ import pytest
 
 from dowse import __version__, given_content
 from interfaces.mcp.talking import WAYS, in_process, talking
-from workbench import open_at, write
+from workbench import alike, open_at, write
 
 HYDE = (
     "The rate limiter uses a token bucket algorithm. When a client exceeds 100 req/min, subsequent requests return "
@@ -706,3 +706,24 @@ def test_copies_share_a_docid_and_get_answers_with_the_first_by_path(tmp_path):
         (docid,) = {each["docid"] for each in results}
         assert len(results) == 2
         assert resource_of(talk.call("get", {"file": docid}))["name"] == "twins/a.md"
+
+
+@pytest.mark.covers("qmd-docid-longer")
+def test_docids_of_contents_that_begin_alike_are_longer_and_each_finds_its_own(tmp_path):
+    first, second = alike()
+    with open_at(tmp_path) as engine:
+        engine.add_collection(write(tmp_path / "notes", {"a.md": first, "b.md": second}), name="notes")
+        engine.index("notes")
+    with in_process("qmd", tmp_path) as talk:
+        results = talk.call("search", {"query": "zebra"})["structuredContent"]["results"]
+        docids = {each["file"]: each["docid"] for each in results}
+        assert len(set(docids.values())) == 2
+        for file, docid in docids.items():
+            assert resource_of(talk.call("get", {"file": docid}))["name"] == file
+        short = docids["notes/a.md"][:7]
+        said = talk.failure("get", {"file": short})["content"][0]["text"]
+        assert f"{short} is the beginning of 2 docids." in said
+        assert all(f"{docid} ({file})" in said for file, docid in docids.items())
+        several = talk.call("multi_get", {"pattern": f"{short}, notes/b.md"})["content"]
+        assert "is the beginning of 2 docids" in several[0]["text"]
+        assert several[1]["resource"]["name"] == "notes/b.md"

@@ -107,7 +107,7 @@ def test_alpha_weighs_words_against_meaning(rag, folder):
 
 
 @pytest.mark.covers("rag-settings-alpha", "rag-score")
-@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 0.58, 0.75, 1.0])
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 0.64, 0.75, 1.0])
 def test_scores_stay_between_0_and_1_and_in_order_with_any_alpha(rag, folder, alpha):
     configure(folder, settings={"hybrid_alpha": alpha})
     found = rag.call("rag_search", {"query": QUESTION, "collection": "here"})["structuredContent"]
@@ -148,7 +148,7 @@ def test_settings_that_cannot_be_are_as_if_they_were_not_there(rag, folder):
     before = ranking(rag)
     configure(folder, settings={"top_k": 0, "hybrid": "maybe", "hybrid_alpha": 7, "colour": "red"})
     shown = settings_of(rag, "here")
-    assert shown["search"] == {"top_k": 10, "hybrid": True, "hybrid_alpha": 0.58}
+    assert shown["search"] == {"top_k": 10, "hybrid": True, "hybrid_alpha": 0.64}
     assert sorted(ranking(rag)) == sorted(before)
 
 
@@ -161,7 +161,7 @@ def test_a_collection_from_elsewhere_is_there_with_the_settings_that_it_has(rag,
     assert rag.call("rag_list_documents", {"collection": "texts"})["structuredContent"]["count"] == len(TEXTS)
     assert settings_of(rag, "texts") == {
         "chunking": {"max_tokens": 256, "min_tokens": 32, "overlap_tokens": 0},
-        "search": {"top_k": 10, "hybrid": True, "hybrid_alpha": 0.58},
+        "search": {"top_k": 10, "hybrid": True, "hybrid_alpha": 0.64},
     }
     found = rag.call("rag_search", {"query": QUESTION, "collection": "texts"})["structuredContent"]
     assert found["total_results"] == len(TEXTS)

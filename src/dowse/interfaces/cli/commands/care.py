@@ -1,11 +1,12 @@
 """`status`, `doctor` and `cleanup`: how the index is, and what keeps it well."""
 
 import sys
+from pathlib import Path
 
 import click
 
 from dowse import __version__
-from dowse.errors import DowseError
+from dowse.errors import ConfigError, DowseError
 from dowse.interfaces import wire
 from dowse.interfaces.cli import progress, render, terminal
 from dowse.interfaces.cli.app import Command
@@ -33,7 +34,7 @@ def status(session: Session, *, failed: bool, as_json: bool) -> None:
         made = wire.status(stats, failures, version=__version__) | {"watch": wire.watched(watched)}
         if session.verbose:
             made["daemon"] = next(standings(session.config, only_this_index=True), None)
-            made |= {"index": str(session.config.index_dir), "bytes": stats.bytes_on_disk}
+            made |= {"index": session.config.where, "bytes": stats.bytes_on_disk}
         terminal.emit(wire.dumps(made))
     elif failed:
         terminal.emit("\n".join(render.ledger_line(entry) for entry in failures))
@@ -45,12 +46,18 @@ def _summary(session: Session, stats: StoreStats, ledger: list[LedgerEntry], wat
     missing = sum(each.unembedded for each in stats.collections)
     model = f" by {stats.model.name} ({stats.model.precision})" if stats.model else ""
     lines = [
-        f"Index:       {session.config.index_dir} ({stats.bytes_on_disk / (1 << 20):,.1f} MB)",
+        f"Index:       {session.config.where} ({stats.bytes_on_disk / (1 << 20):,.1f} MB)",
         f"Documents:   {stats.documents:,}",
         f"Passages:    {stats.chunks:,}, {stats.vectors:,} vectors{model}",
         f"Collections: {len(stats.collections)}",
     ]
     lines += [f"  {line}" for line in collection_lines(stats.collections).splitlines()]
+    if stats.successor is not None:
+        coming = stats.successor
+        lines.append(
+            f"Next model:  {coming.model.name} ({coming.model.precision}): {coming.vectors:,} vectors, "
+            f"{coming.waiting:,} to go; until then the present one answers"
+        )
     if missing or (stats.chunks and not stats.vectors):
         lines.append(f"{terminal.counted(missing, 'document')} to embed: {session.program} embed")
     failed = sum(entry.state == "failed" for entry in ledger)
@@ -80,17 +87,23 @@ def cleanup(session: Session, days: float | None) -> None:
 @click.command(cls=Command)
 @click.option("--deep", is_flag=True, help="Compare every derived entry with the database.")
 @click.option("--repair", is_flag=True, help="First make everything derived anew.")
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a file for whoever helps, without texts, names and questions.",
+)
 @json_option
 @click.pass_obj
-def doctor(session: Session, *, deep: bool, repair: bool, as_json: bool) -> None:
-    """Examine the index and the model.
+def doctor(session: Session, *, deep: bool, repair: bool, bundle: Path | None, as_json: bool) -> None:
+    """Examine the index, the models and their surroundings; each check names its remedy.
 
     Exits with 1 when something is wrong.
     """
-    with session.engine() as engine, progress.shown(session) as on_event:
-        findings = engine.doctor(
-            deep=deep, repair=repair, progress=lambda done, total: on_event(Event("store", done, total))
-        )
+    try:
+        findings = _findings(session, deep=deep, repair=repair, bundle=bundle)
+    except ConfigError as error:
+        findings = [Finding("settings", ok=False, message=error.message, hint=error.hint)]
     if as_json:
         terminal.emit(wire.dumps([wire.finding(each) for each in findings]))
     else:
@@ -99,6 +112,19 @@ def doctor(session: Session, *, deep: bool, repair: bool, as_json: bool) -> None
     bad = [each for each in findings if not each.ok]
     if bad:
         raise DowseError(f"{len(bad)} of {len(findings)} checks failed.", hint=bad[0].hint)
+
+
+def _findings(session: Session, *, deep: bool, repair: bool, bundle: Path | None) -> list[Finding]:
+    with session.engine() as engine, progress.shown(session) as on_event:
+        findings = engine.doctor(
+            deep=deep, repair=repair, progress=lambda done, total: on_event(Event("store", done, total))
+        )
+        if bundle is not None:
+            size = engine.bundle(bundle)
+            session.say(f"Wrote {bundle} ({size:,} bytes). In it are, and nothing else:")
+            for line in engine.bundle_contents:
+                session.say(f"- {line}")
+    return findings
 
 
 def _finding_line(finding: Finding, *, coloured: bool) -> str:

@@ -41,7 +41,7 @@ def update(session: Session, /, names: Sequence[str], *, no_embed: bool, as_json
 
 
 @click.command(cls=Command)
-@click.option("--force", is_flag=True, help="Drop every vector and make them all anew.")
+@click.option("--force", is_flag=True, help="Make all of them anew; those of another model answer until that is done.")
 @json_option
 @click.pass_obj
 def embed(session: Session, *, force: bool, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from dowse.errors import NotFoundError, UsageError
+from dowse.interfaces import wire
 from dowse.interfaces.cli import render, terminal
 from dowse.interfaces.cli.app import Command
 from dowse.interfaces.cli.options import format_options, line_numbers_option
@@ -55,7 +56,29 @@ def _search_options(min_score: float) -> Callable[[_Function], _Function]:
             help="At most so many tokens of output; the rest can be asked for with --cursor.",
         ),
         click.option("--cursor", default="", metavar="TEXT", help="Go on where an answer with --max-tokens ended."),
-        click.option("--explain", is_flag=True, help="Show how each score came about."),
+        click.option("--explain", is_flag=True, help="Show how each score and the verdict came about."),
+        click.option(
+            "--per-document",
+            type=click.IntRange(min=0),
+            default=1,
+            show_default=True,
+            help="At most so many passages of one file; 0 for as many as rank.",
+        ),
+        click.option("--fold", is_flag=True, help="Of texts that are nearly the same, only the best."),
+        click.option("--merge", is_flag=True, help="Passages that follow each other as one (with --per-document)."),
+        click.option(
+            "--diversity",
+            type=click.FloatRange(0, 1),
+            default=0.0,
+            help="How much variety counts beside the score, from 0 to 1.",
+        ),
+        click.option(
+            "--recency",
+            type=click.FloatRange(min=0),
+            default=0.0,
+            metavar="DAYS",
+            help="Prefer what is new: after so many days that counts half.",
+        ),
         format_options,
     )
 
@@ -106,16 +129,16 @@ def _run(
     explain: bool,
     max_tokens: int | None,
     cursor: str,
+    **shape: Any,
 ) -> None:
     text = terminal.as_utf8(" ".join(words)).strip()
     if not text:
         raise UsageError("The query is empty.", hint="Give some words: dowse query how are backups made")
     with session.engine() as engine:
-        # A result is a file with its best passage, so there are never more of them than documents.
-        most = max(1, engine.stats().documents) if everything else limit
-        answer = engine.search(Query(text, mode, tuple(collections), most, min_score, per_document=1, fresh=fresh))
+        most = _all_of(engine, shape["per_document"]) if everything else limit
+        answer = engine.search(Query(text, mode, tuple(collections), most, min_score, fresh=fresh, **shape))
         bodies = _bodies(engine, answer) if full else {}
-    _tell(session, answer)
+    _tell(session, answer, explain=explain)
     look = render.Look(
         format=session.format or "cli",
         line_numbers=line_numbers,
@@ -125,6 +148,12 @@ def _run(
     )
     rendered = _fitted(session, engine, answer, lambda hits: render.hits(hits, bodies, look), max_tokens, cursor)
     terminal.write(rendered) if look.format == "cli" else terminal.emit(rendered)
+
+
+def _all_of(engine: "Engine", per_document: int) -> int:
+    """As many results as there can be."""
+    stats = engine.stats()
+    return max(1, min(stats.chunks, stats.documents * per_document) if per_document else stats.chunks)
 
 
 def _fitted(
@@ -167,9 +196,12 @@ def _bodies(engine: "Engine", answer: Answer) -> dict[str, str]:
     return bodies
 
 
-def _tell(session: Session, answer: Answer) -> None:
+def _tell(session: Session, answer: Answer, *, explain: bool) -> None:
+    """What is no result: on stderr, so that stdout stays data."""
     for note in answer.notes:
         session.say(f"note: {note}")
+    if answer.verdict != "found" or explain:
+        session.say(f"verdict: {answer.verdict}, {wire.VERDICTS[answer.verdict]} ({answer.confidence:.2f})")
     if session.verbose:
         session.say(f"{len(answer.hits):,} results, mode {answer.mode}.")
     if not answer.hits:

@@ -18,11 +18,14 @@ from dowse.interfaces.cli.session import Session
 
 if TYPE_CHECKING:
     from dowse.engine import Engine
+    from dowse.interfaces.http.door import Door
     from dowse.interfaces.mcp.access import Access
+    from dowse.interfaces.tokens import Tokens
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _PORT = 8181
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def policy_options(function: _Function) -> _Function:
@@ -90,14 +93,31 @@ def mcp(session: Session, /, dialect: str | None, collection: str | None, *, no_
     "--allow-host", "hosts", multiple=True, metavar="NAME", help="A further name of this machine (repeatable)."
 )
 @click.option("--token", metavar="TOKEN", help="What a client must send to change the index; by default a new one.")
-@click.option("--require-token", is_flag=True, help="Ask for the token also for reading.")
+@click.option("--require-token", is_flag=True, help="Ask for a token also for reading.")
+@click.option(
+    "--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="Let web pages from there call (repeatable)."
+)
+@click.option("--tls-cert", type=_FILE, metavar="FILE", help="Serve https with this certificate (PEM).")
+@click.option("--tls-key", type=_FILE, metavar="FILE", help="Its key (PEM), where that is in a file of its own.")
+@click.option(
+    "--rate-limit",
+    type=click.FloatRange(0.1, 1_000_000),
+    default=1_000,
+    show_default=True,
+    help="Requests per second of one token or address.",
+)
+@click.option(
+    "--max-requests", type=click.IntRange(1, 10_000), default=128, show_default=True, help="Under way at once."
+)
+@click.option("--no-access-log", is_flag=True, help="Tell nothing of requests on stderr.")
 @policy_options
 @_no_daemon_option
 @click.pass_obj
 def server(session: Session, /, transport: str, dialect: str | None, collection: str | None, **options: Any) -> None:
-    """Serve MCP on stdin and stdout, or over HTTP at /mcp, /NAME/mcp and /sse.
+    """Serve MCP on stdin and stdout, or over HTTP with the API at /api/v1 and the web page at /.
 
-    Over HTTP, files may be ingested only from the collections' folders and from those of --allow-root.
+    Over HTTP, MCP is at /mcp, /NAME/mcp and /sse, and files may be ingested only from the collections' folders and
+    from those of --allow-root.
     """
     from dowse.interfaces.mcp.access import Access
 
@@ -152,19 +172,21 @@ def _watching(session: Session, engine: "Engine", *, wanted: bool) -> Iterator[N
 
 
 def _on_stdio(session: Session, dialect: str | None, collection: str | None, access: "Access", *, watch: bool) -> None:
+    from dowse.interfaces.mcp import library
     from dowse.interfaces.mcp.dialects import default_dialect, load
 
     tables = load(dialect or default_dialect(session.program))
     with session.engine(create=True) as engine:
-        from dowse.interfaces.mcp import stdio  # a second of imports: mistakes are told before
-        from dowse.interfaces.mcp.server import Serving
+        with library.without_collecting():
+            from dowse.interfaces.mcp import stdio  # a second of imports: mistakes are told before
+            from dowse.interfaces.mcp.server import Serving
 
         serving = Serving(engine, access, {"collection": collection} if collection else {})
         try:
             with _watching(session, engine, wanted=watch):
                 stdio.serve(tables, serving)
         finally:
-            serving.jobs.close()
+            serving.close()
 
 
 def _over_http(
@@ -177,43 +199,86 @@ def _over_http(
     host: str,
     port: int,
     hosts: Sequence[str],
-    token: str | None,
-    require_token: bool,
     watch: bool,
-    **_: object,
+    **options: Any,
 ) -> None:
     from dowse.interfaces.mcp.dialects import DIALECTS, default_dialect, load
+    from dowse.interfaces.tokens import Tokens
 
     default = load(dialect or default_dialect(session.program))
     with session.engine(create=True) as engine, _bound(host, port) as listener:
-        from dowse.interfaces.mcp import listening  # a second of imports: mistakes are told before
-        from dowse.interfaces.mcp.http import Door, is_loopback, make_app
+        tokens = Tokens(engine.config.index_dir)
+        _check_tokens(host, options["token"], tokens)
+        from dowse.interfaces.http import app, serving  # a second of imports: mistakes are told before
+        from dowse.interfaces.http.guard import Limits
         from dowse.interfaces.mcp.server import Serving
 
-        elsewhere = [] if is_loopback(host) else [socket.gethostname()]
-        names = dict.fromkeys([*Door(access, "").hosts, host, *hosts, *elsewhere])
-        door = Door(
-            access,
-            token or secrets.token_urlsafe(24),
-            tuple(f"[{name}]" if ":" in name and not name.startswith("[") else name for name in names),
-            reads_need_token=require_token or not is_loopback(host),
-        )
+        door = _door(access, host, hosts, tokens, **options)
         settings = {"collection": collection} if collection else {}
-        serving = Serving(engine, access, settings)
-        app = make_app(map(load, DIALECTS), default.name, serving, door)
-        shown = f"{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+        shared = Serving(engine, access, settings)
+        limits = Limits(requests=options["max_requests"], rate=options["rate_limit"])
+        chosen = app.Options(limits, log=not options["no_access_log"] and not session.quiet)
+        tls = serving.Tls(options["tls_cert"], options["tls_key"]) if options["tls_cert"] else None
+        made = app.make_app(
+            map(load, dict.fromkeys([*DIALECTS, default.name])), default.name, shared, door, options=chosen
+        )
+        name = f"[{host}]" if ":" in host else host
+        address = f"{'https' if tls else 'http'}://{name}:{listener.getsockname()[1]}"
 
         def announce() -> None:
-            session.say(f"Serving MCP at http://{shown}/mcp, in the dialect {default.name}.")
-            session.say(f"All dialects, at http://{shown}/NAME/mcp: {', '.join(DIALECTS)}")
-            session.say(f"Token for what changes the index: {door.token}")
+            session.say(f"Serving MCP at {address}/mcp, in the dialect {default.name}.")
+            session.say(f"All dialects, at {address}/NAME/mcp: {', '.join(DIALECTS)}")
+            session.say(f"The API at {address}/api/v1, described at {address}/openapi.json")
+            if door.token:
+                session.say(f"Token for what changes the index: {door.token}")
+                session.say(f"Open {address}/#token={door.token}")
 
+        inside = replace(shared, access=beside) if beside else None
         try:
-            extra = (default, replace(serving, access=beside)) if beside else None
+            extra = (default, inside) if inside else None
             with _watching(session, engine, wanted=watch):
-                listening.serve(app, listener, announce, extra)
+                serving.serve(made, listener, announce, extra, tls)
         finally:
-            serving.jobs.close()
+            for each in filter(None, [inside, shared]):
+                each.close()
+
+
+def _check_tokens(host: str, token: str | None, tokens: "Tokens") -> None:
+    """Beyond this machine nobody is let in without a token, so there has to be one."""
+    from dowse.interfaces.loopback import is_loopback
+
+    if is_loopback(host) or token or any(not each.is_expired for each in tokens.all()):
+        return
+    raise UsageError(
+        f"{host} can be reached from other machines, and there is no token yet.",
+        hint="Make one first: dowse token create",
+    )
+
+
+def _door(
+    access: "Access",
+    host: str,
+    hosts: Sequence[str],
+    tokens: "Tokens",
+    *,
+    token: str | None,
+    require_token: bool,
+    origins: Sequence[str],
+    **_: object,
+) -> "Door":
+    from dowse.interfaces.http.door import Door
+    from dowse.interfaces.loopback import is_loopback
+
+    is_local = is_loopback(host)
+    names = dict.fromkeys([*Door(access, "").hosts, host, *hosts, *([] if is_local else [socket.gethostname()])])
+    return Door(
+        access,
+        token or (secrets.token_urlsafe(24) if is_local else ""),
+        tuple((f"[{name}]" if ":" in name and not name.startswith("[") else name).lower() for name in names),
+        reads_need_token=require_token or not is_local,
+        origins=tuple(origins),
+        find=tokens.find,
+    )
 
 
 def _bound(host: str, port: int) -> socket.socket:

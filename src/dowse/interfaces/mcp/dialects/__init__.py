@@ -14,6 +14,9 @@ DIALECTS = {
 }
 """Name -> module in this folder, which offers `DIALECT`."""
 
+_HIDDEN = {"conformance": "conformance"}
+"""The same for those that no user has a use for: they are served when asked for by name, and never listed."""
+
 _OF_PROGRAM = {"qmd": "qmd"}
 _DEFAULT = "dowse"
 
@@ -29,8 +32,9 @@ def load(name: str) -> Dialect:
     Raises:
         UsageError: there is none of this name.
     """
-    if name not in DIALECTS:
+    module = (DIALECTS | _HIDDEN).get(name)
+    if module is None:
         raise UsageError(f"There is no dialect {name}.", hint=f"There are: {', '.join(DIALECTS)}")
-    dialect = import_module(f"{__name__}.{DIALECTS[name]}").DIALECT
+    dialect = import_module(f"{__name__}.{module}").DIALECT
     assert isinstance(dialect, Dialect)  # noqa: S101  # the table is ours
     return dialect

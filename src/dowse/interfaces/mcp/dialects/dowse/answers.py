@@ -1,7 +1,8 @@
 """Replies of the dowse dialect: one JSON text, counted as it leaves, and errors in the one native shape."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import DowseError, UsageError
@@ -12,7 +13,7 @@ from dowse.interfaces.mcp.shown import all_shown
 if TYPE_CHECKING:
     from dowse.engine import Engine
 
-__all__ = ["failed", "fits", "for_agents", "longest_fit", "rendered", "reply", "too_small", "without_empty"]
+__all__ = ["bounded", "failed", "fits", "for_agents", "longest_fit", "rendered", "reply", "too_small", "without_empty"]
 
 _LONGEST = 800  # characters of a message or hint: names that were given may be in it
 _DETAILS = ("argument", "reason", "similar", "max_tokens", "least")
@@ -68,6 +69,42 @@ def longest_fit(most: int, fits: Callable[[int], bool]) -> int:
 def fits(engine: "Engine", text: str, max_tokens: int) -> bool:
     """Whether a text has at most so many tokens. None is shorter than a byte, so that most need no tokenizer."""
     return len(text.encode()) <= max_tokens or engine.count_tokens(text) <= max_tokens
+
+
+def bounded(engine: "Engine", value: Json, max_tokens: int, leaving_out: Sequence[str]) -> str:
+    """The text of a reply within a budget: lists are cut, members left out, in this order; `omitted` counts them.
+
+    Raises:
+        UsageError: not even the rest fits.
+    """
+    counts = {name: _size(value[name]) for name in leaving_out if value.get(name)}
+
+    def holds(name: str, count: int) -> bool:
+        return fits(engine, _cut(value, counts | {name: count}), max_tokens)
+
+    for name, size in counts.items():
+        if holds(name, size):
+            break
+        counts[name] = longest_fit(size - 1, partial(holds, name))
+    text = _cut(value, counts)
+    if not fits(engine, text, max_tokens):
+        raise too_small(max_tokens, engine.count_tokens(text))
+    return text
+
+
+def _size(member: object) -> int:
+    return len(member) if isinstance(member, list) else 1
+
+
+def _cut(value: Json, counts: Mapping[str, int]) -> str:
+    """The text with so many entries of these lists, and without what has a count of none."""
+    omitted = {name: _size(value[name]) - count for name, count in counts.items() if count < _size(value[name])}
+    kept = {
+        name: each[: counts[name]] if name in omitted and isinstance(each, list) else each
+        for name, each in value.items()
+        if name not in omitted or isinstance(each, list)
+    }
+    return rendered(kept | ({"omitted": omitted} if omitted else {}))
 
 
 def too_small(max_tokens: int, least: int) -> UsageError:

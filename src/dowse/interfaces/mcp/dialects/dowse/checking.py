@@ -3,28 +3,36 @@
 from dataclasses import asdict, replace
 
 from dowse.errors import NotFoundError, UsageError
-from dowse.ingest.sources.given import parse_given
 from dowse.interfaces import wire
 from dowse.interfaces.mcp.access import RefusedError
 from dowse.interfaces.mcp.dialect import Arguments, Call, Json, Reply
 from dowse.interfaces.mcp.dialects.dowse import naming
-from dowse.interfaces.mcp.dialects.dowse.answers import for_agents, rendered, reply, without_empty
+from dowse.interfaces.mcp.dialects.dowse.answers import bounded, for_agents, reply, without_empty
 from dowse.interfaces.mcp.dialects.dowse.searching import query_of
 from dowse.search.citations import Citation, citation_of
 from dowse.search.why import Why
+from dowse.types import Query
 
-__all__ = ["verify", "why"]
+__all__ = ["reason_of", "verify", "why"]
 
+_LEFT_OUT = ("diff", "explain", "places", "words", "notes", "passage", "ledger")
+"""What a budget does without, first to last."""
 _LONGEST_TEXT = 2_000  # characters of a text or a diff
 
 
 def why(call: Call, arguments: Arguments) -> Reply:
     """What became of one document in the answer to a query."""
-    name = naming.bare_name(arguments["name"])
-    reason = call.engine.why(query_of(call, arguments), name)
+    reason = reason_of(call, query_of(call.engine, arguments), arguments["name"])
+    return reply(bounded(call.engine, _reason(reason), arguments["max_tokens"], _LEFT_OUT))
+
+
+def reason_of(call: Call, query: Query, name: str) -> Why:
+    """The same for every interface; of what lies beyond this connection's reach on the disk, nothing is told."""
+    name = naming.bare_name(name)
+    reason = call.engine.why(query, name)
     if reason.outcome == "not_indexed" and reason.info is None and reason.entry is None and _is_hidden(call, name):
-        reason = replace(reason, message=f"{name} is not in the index.", hint=_hint(call, name))
-    return reply(rendered(_reason(reason)))
+        return replace(reason, message=f"{name} is not in the index.", hint=_hint(call, name))
+    return reason
 
 
 def verify(call: Call, arguments: Arguments) -> Reply:
@@ -38,11 +46,13 @@ def verify(call: Call, arguments: Arguments) -> Reply:
         "freshness": verdict.freshness,
         "notes": list(verdict.notes),
     }
-    return reply(rendered(made | without_empty(more)))
+    return reply(bounded(call.engine, made | without_empty(more), arguments["max_tokens"], _LEFT_OUT))
 
 
 def _is_hidden(call: Call, name: str) -> bool:
     """Whether the name is of a place on the disk that this connection may not even know to be there."""
+    from dowse.ingest.sources.given import parse_given  # a list of tools needs no sources
+
     try:
         path = parse_given(name).path
         if path is not None:
@@ -65,7 +75,7 @@ def _hint(call: Call, name: str) -> str:
     return "See what there is with `list`."
 
 
-def _reason(reason: Why) -> Json:
+def _reason(reason: "Why") -> Json:
     made: Json = {"outcome": reason.outcome, "message": reason.message}
     said = wire.why(replace(reason, hint=for_agents(reason.hint)))
     kept = ("hint", "file", "rank", "score", "last_score", "filtered_by", "words", "notes")

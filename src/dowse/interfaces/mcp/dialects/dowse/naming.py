@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dowse.errors import NotFoundError, UsageError
 from dowse.filters import Compare
-from dowse.ingest.sources.given import parse_given
 from dowse.search.references import parse_citation
 from dowse.types import Document
 
@@ -78,6 +77,8 @@ def _glob(engine: "Engine", pattern: str) -> list[str]:
 
 def _at_address(engine: "Engine", address: str) -> str | None:
     """The id of the document that was read from there; only the index is looked at."""
+    from dowse.ingest.sources.given import parse_given  # most names are no addresses
+
     try:
         uri = parse_given(address).uri
     except UsageError:

@@ -37,6 +37,12 @@ _PLACE: Json = {
 FOUND: Json = _object(
     {
         "mode": {"type": "string", "enum": ["lex", "vec", "hybrid"], "description": "What was really done"},
+        "verdict": {
+            "type": "string",
+            "enum": ["found", "uncertain", "absent"],
+            "description": "found: the answer is among the results; absent: probably not in the documents",
+        },
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "The evidence for `found`"},
         "results": _list(
             _object(
                 {
@@ -55,7 +61,11 @@ FOUND: Json = _object(
                         **_FRESHNESS,
                         "description": "stale: the file has changed since; gone: it is not there any more",
                     },
-                    "copies": {"type": "array", "items": _TEXT, "description": "Where the same text stands, too"},
+                    "copies": {
+                        "type": "array",
+                        "items": _TEXT,
+                        "description": "Where nearly the same stands, too",
+                    },
                     "id": _TEXT,
                     "content_hash": _TEXT,
                     "explain": _ANYTHING,
@@ -150,6 +160,12 @@ LISTED: Json = _object(
     },
 )
 
+_OMITTED: Json = {
+    "type": "object",
+    "additionalProperties": _WHOLE,
+    "description": "How much did not fit into max_tokens, by member",
+}
+
 _JOB = _object(
     {"id": _TEXT, "what": _TEXT, "state": {"type": "string", "enum": _STATES}, "started": _TEXT},
     {
@@ -189,6 +205,7 @@ STATE: Json = _object(
         ),
         "failures": _list(_ENTRY),
         "failures_total": _WHOLE,
+        "omitted": _OMITTED,
     },
 )
 
@@ -209,6 +226,7 @@ REASON: Json = _object(
         "explain": _ANYTHING,
         "ledger": _ENTRY,
         "notes": _TEXTS,
+        "omitted": _OMITTED,
     },
 )
 
@@ -222,5 +240,6 @@ VERDICT: Json = _object(
         "diff": _TEXT,
         "freshness": _FRESHNESS,
         "notes": _TEXTS,
+        "omitted": _OMITTED,
     },
 )

@@ -8,6 +8,7 @@ from dowse.interfaces.mcp.dialect import Json
 __all__ = ["DELETE", "GET", "INGEST", "LIST", "SEARCH", "STATUS", "VERIFY", "WHY"]
 
 _LEAST_TOKENS, _MOST_TOKENS = 100, 1_000_000
+_OMITTED = "left out, and counted in `omitted`"
 
 
 def _object(properties: Json, required: tuple[str, ...] = ()) -> Json:
@@ -32,9 +33,9 @@ def _flag(description: str) -> Json:
     return {"type": "boolean", "default": False, "description": description}
 
 
-def _max_tokens(default: int) -> Json:
+def _max_tokens(default: int, rest: str = "left for `cursor`") -> Json:
     return _whole(
-        "The whole response has at most so many tokens. What does not fit is left for `cursor`.",
+        f"The whole response has at most so many tokens. What does not fit is {rest}.",
         _LEAST_TOKENS,
         _MOST_TOKENS,
         default=default,
@@ -87,6 +88,19 @@ _ASKING: Json = {
         "description": "auto: the best that the index can do; lex: words; vec: meaning; hybrid: both.",
     },
     "per_document": _whole("At most so many passages of one document; 0: as many as rank.", 0, 100, default=3),
+    "diversity": {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 1,
+        "default": 0,
+        "description": "How much variety counts beside the score; 0.3 shows more sides of a broad subject.",
+    },
+    "recency_days": {
+        "type": "number",
+        "minimum": 0,
+        "default": 0,
+        "description": "Prefer new documents: after so many days that counts half; 0: age does not count.",
+    },
 }
 
 SEARCH: Json = _object(
@@ -94,6 +108,11 @@ SEARCH: Json = _object(
     | {
         "max_tokens": _max_tokens(4_000),
         "explain": _flag("Tell how each score came about."),
+        "merge": {
+            "type": "boolean",
+            "default": True,
+            "description": "Make one result of passages that follow each other.",
+        },
         "cursor": _CURSOR,
     }
 )
@@ -126,7 +145,7 @@ INGEST: Json = _object(
             "maxProperties": 100,
             "additionalProperties": {
                 "anyOf": [
-                    {"type": ["string", "number", "boolean"]},
+                    *({"type": kind} for kind in ("string", "number", "boolean")),
                     {"type": "array", "items": {"type": "string"}},
                 ]
             },
@@ -164,12 +183,14 @@ STATUS: Json = _object(
     {
         "job": _text("Only this job, by its id.", minLength=1),
         "failures": _whole("How many failures to tell.", 0, 1_000, default=20),
+        "max_tokens": _max_tokens(4_000, _OMITTED),
     }
 )
 
 WHY: Json = _object(
     {"name": _text("The document: collection/path, a dowse:// URI, #docid, id, or a path on the disk.", minLength=1)}
-    | _ASKING,
+    | _ASKING
+    | {"max_tokens": _max_tokens(4_000, _OMITTED)},
     ("name",),
 )
 
@@ -177,6 +198,7 @@ VERIFY: Json = _object(
     {
         "claim": _text("A citation (dowse://…, name:10-20) or a quoted text.", minLength=1),
         "quote": _text("What the citation is said to say."),
+        "max_tokens": _max_tokens(4_000, _OMITTED),
     },
     ("claim",),
 )

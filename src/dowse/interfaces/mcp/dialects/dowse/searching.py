@@ -1,7 +1,7 @@
 """`search`: the passages that answer, each text once, as many as fit."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from dowse.filters import from_operators
 from dowse.interfaces import wire
@@ -9,29 +9,27 @@ from dowse.interfaces.mcp.dialect import Arguments, BadArgumentsError, Call, Jso
 from dowse.interfaces.mcp.dialects.dowse.answers import rendered, reply, without_empty
 from dowse.search.budget import Page, Portion, fit
 from dowse.search.citations import citation_of
-from dowse.types import Answer, Hit, Query
+from dowse.types import Query
+
+if TYPE_CHECKING:
+    from dowse.engine import Engine
 
 __all__ = ["lane_of", "query_of", "search"]
 
-_DEEPEST = 1_000  # passages that are asked for to fill the places of copies
-_DEEPER = 4
 _COPIES = 5  # names of copies that are told
 _NOTHING = "Nothing was found. Try other words, fewer filters, or a lower min_score; `why` explains a missing document."
-
-Copies = dict[tuple[bytes, int], list[str]]
-"""The files with the same text, by document and passage."""
 
 
 def search(call: Call, arguments: Arguments) -> Reply:
     """The best passages, within the budget."""
-    answer, copies = _distinct(call, query_of(call, arguments))
+    answer = call.engine.search(replace(query_of(call.engine, arguments), fold=True, merge=arguments["merge"]))
     explain: bool = arguments["explain"]
     notes = [*answer.notes, *([] if answer.hits else [_NOTHING])]
 
     def render(page: Page) -> str:
-        results = [_result(portion, copies, explain=explain) for portion in page.portions]
+        results = [_result(portion, explain=explain) for portion in page.portions]
         rest = {"omitted": page.omitted or None, "cursor": page.cursor, "notes": notes}
-        return rendered({"mode": answer.mode, "results": results} | without_empty(rest))
+        return rendered({"mode": answer.mode, **wire.verdict_of(answer), "results": results} | without_empty(rest))
 
     packed = fit(
         answer,
@@ -43,7 +41,7 @@ def search(call: Call, arguments: Arguments) -> Reply:
     return reply(packed.rendered)
 
 
-def query_of(call: Call, arguments: Arguments) -> Query:
+def query_of(engine: "Engine", arguments: Arguments) -> Query:
     """What is asked, for `search` and for `why`.
 
     Raises:
@@ -55,7 +53,7 @@ def query_of(call: Call, arguments: Arguments) -> Query:
     mode = arguments["mode"]
     if "searches" in arguments and mode != "auto":
         raise BadArgumentsError("The types of 'searches' are their mode: leave it out.", details={"argument": "mode"})
-    config = call.engine.config
+    config = engine.config
     return Query(
         arguments.get("query", ""),
         mode,
@@ -67,6 +65,8 @@ def query_of(call: Call, arguments: Arguments) -> Query:
         searches=tuple((each["type"], each["query"]) for each in arguments.get("searches", ())),
         expand=mode == "auto" and "query" in arguments and bool(config.expander),
         rerank=mode in {"auto", "hybrid"} and bool(config.reranker),
+        diversity=arguments["diversity"],
+        recency=arguments["recency_days"],
     )
 
 
@@ -76,35 +76,7 @@ def lane_of(arguments: Arguments) -> Lane:
     return "quick" if arguments["mode"] == "lex" or kinds == {"lex"} else "model"
 
 
-def _distinct(call: Call, query: Query) -> tuple[Answer, Copies]:
-    """The answer with each text once; what copies took the place of is asked for, too."""
-    asked = query
-    while True:
-        answer = call.engine.search(asked)
-        hits, copies = _folded(answer.hits)
-        if len(hits) >= query.limit or len(answer.hits) < asked.limit or asked.limit >= _DEEPEST:
-            return replace(answer, query=query, hits=tuple(hits[: query.limit])), copies
-        asked = replace(asked, limit=asked.limit * _DEEPER)
-
-
-def _folded(hits: Sequence[Hit]) -> tuple[list[Hit], Copies]:
-    """The best hit of each text, white space and case aside, and where else that stands."""
-    first: dict[str, Hit] = {}
-    copies: Copies = {}
-    for hit in hits:
-        said = " ".join(hit.chunk.text.casefold().split())
-        best = first.setdefault(said, hit)
-        files = copies.setdefault(_key(best), [])
-        if hit is not best and hit.info.file not in files and hit.info.id != best.info.id:
-            files.append(hit.info.file)
-    return list(first.values()), copies
-
-
-def _key(hit: Hit) -> tuple[bytes, int]:
-    return hit.info.id.bytes, hit.ordinal
-
-
-def _result(portion: Portion, copies: Copies, *, explain: bool) -> Json:
+def _result(portion: Portion, *, explain: bool) -> Json:
     hit = portion.hit
     info, chunk = hit.info, hit.chunk
     made: Json = {
@@ -122,7 +94,7 @@ def _result(portion: Portion, copies: Copies, *, explain: bool) -> Json:
             "headings": list(chunk.headings),
             "context": wire.context_text(hit.contexts),
             "freshness": hit.freshness if hit.freshness in {"stale", "gone"} else None,
-            "copies": copies.get(_key(hit), [])[:_COPIES],
+            "copies": list(hit.copies[:_COPIES]),
         }
     )
     if explain:

@@ -1,10 +1,9 @@
 """`status`: what is in the index, who keeps it fresh, what is going on, and what could not be read."""
 
 from dowse import __version__
-from dowse.errors import NotFoundError
 from dowse.interfaces import wire
 from dowse.interfaces.mcp.dialect import Arguments, Call, Json, Reply
-from dowse.interfaces.mcp.dialects.dowse.answers import rendered, reply, without_empty
+from dowse.interfaces.mcp.dialects.dowse.answers import bounded, reply, without_empty
 from dowse.interfaces.mcp.dialects.dowse.writing import counts
 from dowse.interfaces.mcp.jobs import Job
 from dowse.types import CollectionStats, IngestReport
@@ -12,17 +11,17 @@ from dowse.types import CollectionStats, IngestReport
 __all__ = ["status"]
 
 _JOBS = 20  # the latest
+_LEFT_OUT = ("failures", "collections", "jobs", "watch")
+"""What a budget does without, first to last."""
 
 
 def status(call: Call, arguments: Arguments) -> Reply:
     """All of it, or one job."""
     jobs = call.jobs.all()
     if "job" in arguments:
-        if arguments["job"] not in jobs:
-            raise NotFoundError(
-                f"There is no job {arguments['job'][:100]}.", hint="Jobs end with the server that runs them."
-            )
-        return reply(rendered({"jobs": [_job(jobs[arguments["job"]])]}))
+        return reply(
+            bounded(call.engine, {"jobs": [_job(call.jobs.get(arguments["job"]))]}, arguments["max_tokens"], ())
+        )
     stats, watched = call.engine.stats(), call.engine.watched()
     # Which files fail takes a look at every entry; the counts say whether there are any.
     has_failures = any(each.failed for each in stats.collections)
@@ -48,7 +47,8 @@ def status(call: Call, arguments: Arguments) -> Reply:
         }
     )
     made["watch"] = {"state": watched.state} | watching
-    return reply(rendered(made | ({"model": stats.model.name} if stats.model else {})))
+    made |= {"model": stats.model.name} if stats.model else {}
+    return reply(bounded(call.engine, made, arguments["max_tokens"], _LEFT_OUT))
 
 
 def _collection(stats: CollectionStats) -> Json:

@@ -13,7 +13,7 @@ from dowse.interfaces.mcp.dialects.dowse.answers import rendered, reply, without
 from dowse.interfaces.mcp.jobs import Job, OnEvent, WorkCancelledError
 from dowse.types import DocumentInfo, Ingested, IngestReport, LedgerEntry
 
-__all__ = ["counts", "delete", "ingest"]
+__all__ = ["counts", "delete", "given_of", "ingest"]
 
 _SECONDS = 3.0  # that a call waits; then it answers with the job
 _STEP = 0.1  # seconds between two looks at the job
@@ -24,7 +24,7 @@ _LISTED = 50  # documents, failures and skipped files that are told one by one
 
 def ingest(call: Call, arguments: Arguments) -> Reply:
     """Bring something in; what takes longer goes on as a job."""
-    given = _given(call, arguments)
+    given = given_of(call, arguments)
     collection: str = arguments.get("collection") or call.settings.get("collection") or _DEFAULT_COLLECTION
 
     def work(tell: OnEvent) -> IngestReport:
@@ -34,13 +34,14 @@ def ingest(call: Call, arguments: Arguments) -> Reply:
             metadata=arguments.get("metadata"),
             content_type=arguments.get("content_type", ""),
             allow_private_urls=call.access.allow_private_urls,
+            may_follow=call.access.may_fetch,
             on_event=tell,
         )
         if report.done:
             call.jobs.embed(call.engine, seconds=0)
         return report
 
-    job = call.jobs.start(f"Ingesting into {collection}", work)
+    job = call.jobs.start(f"Ingesting into {collection}", work, collections=[collection])
     if not _awaited(call, job):
         return reply(rendered({"state": "running", "collection": collection, "job": job.id}))
     if job.error is not None:
@@ -69,7 +70,7 @@ def counts(report: IngestReport) -> dict[str, int]:
     return {name: count for name, count in made.items() if count}
 
 
-def _given(call: Call, arguments: Arguments) -> Given | Path:
+def given_of(call: Call, arguments: Arguments) -> Given | Path:
     """What is to be ingested, if this connection may.
 
     Raises:

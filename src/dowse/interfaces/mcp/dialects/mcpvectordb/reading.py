@@ -16,16 +16,13 @@ def list_documents(call: Call, arguments: Arguments) -> Reply:
     """One page of them, newest first."""
     library, limit, offset = arguments.get("library"), int(arguments["limit"]), int(arguments["offset"])
     try:
-        infos = call.engine.documents(library)
+        infos = call.engine.documents(library, limit=limit, offset=offset, newest=True)
     except NotFoundError:
         nothing = Reply.json({"documents": [], "count": 0, "total": 0})
         return replace(nothing, notes=(no_library(library, call.engine),))
-    infos.sort(key=lambda info: (info.created_at, info.id), reverse=True)
-    page = [
-        document(info, content_hash=info.content_hash, created_at=moment(info.created_at))
-        for info in infos[offset : offset + limit]
-    ]
-    return Reply.json({"documents": page, "count": len(page), "total": len(infos)})
+    page = [document(info, content_hash=info.content_hash, created_at=moment(info.created_at)) for info in infos]
+    counted = call.engine.stats() if library is None else call.engine.collection(library)
+    return Reply.json({"documents": page, "count": len(page), "total": counted.documents})
 
 
 def list_libraries(call: Call, _: Arguments) -> Reply:

@@ -48,6 +48,7 @@ def _ingest(call: Call, arguments: Arguments, given: str) -> Reply:
         on_event=call.tell,
         metadata=None if metadata is None else kept(metadata),
         allow_private_urls=call.access.allow_private_urls,
+        may_follow=call.access.may_fetch,
     )
     for entry in (*report.failed, *report.skipped):
         raise SourceError(entry.reason, reason=entry.code, hint=entry.hint)

@@ -146,7 +146,10 @@ RESULTS: Json = {
                     "file": {"type": "string", "description": "collection/path"},
                     "title": {"type": "string"},
                     "score": {"type": "number", "minimum": 0, "maximum": 1},
-                    "context": {"type": ["string", "null"], "description": "What this part of the collection holds"},
+                    "context": {
+                        "anyOf": [{"type": "string"}, {"type": "null"}],
+                        "description": "What this part of the collection holds",
+                    },
                     "snippet": {"type": "string", "description": "Excerpt with line numbers"},
                 },
                 "required": ["docid", "file", "title", "score", "context", "snippet"],

@@ -12,6 +12,7 @@ from dowse.types import Hit, Mode, Query
 
 __all__ = ["lane_of_query", "query", "search", "vsearch"]
 
+_CANDIDATES = 30  # that a reranker reads
 _MOST_RESULTS = 1_000  # beyond any client's patience; more would only cost memory
 
 
@@ -19,6 +20,7 @@ class NoVectorsError(DowseError):
     """The index was never embedded."""
 
     code = "no_vectors"
+    http_status = 503
 
     def __init__(self) -> None:
         super().__init__("Vector index not found. Run 'qmd embed' first to create embeddings.")
@@ -71,6 +73,8 @@ def _asked(call: Call, arguments: Arguments, text: str, mode: Mode) -> Query:
         intent=arguments.get("intent", ""),
         expand=mode == "auto" and bool(call.engine.config.expander),
         rerank=mode == "auto" and arguments.get("rerank", True) and bool(call.engine.config.reranker),
+        fusion="ranks",
+        candidates=arguments.get("candidateLimit", _CANDIDATES),
     )
 
 

@@ -37,6 +37,7 @@ def ingest(call: Call, arguments: Arguments) -> Reply:
         metadata=said,
         content_type=MEDIA_TYPES.get(arguments.get("content_type", ""), ""),
         allow_private_urls=call.access.allow_private_urls,
+        may_follow=call.access.may_fetch,
         on_event=call.tell,
     )
     return _ingested(report, call.jobs.embed(call.engine, seconds=_SECONDS) if report.done else ())

@@ -10,7 +10,7 @@ from dowse.interfaces.mcp.dialects.rag.collections import all_settings, find_col
 from dowse.interfaces.mcp.dialects.rag.content_types import lower_name, proper_name
 from dowse.interfaces.mcp.dialects.rag.documents import find_document
 from dowse.interfaces.mcp.dialects.rag.ids import chunk_ulid, ulid
-from dowse.types import CollectionStats, DocumentInfo, Passage, StoreStats
+from dowse.types import CollectionStats, DocumentInfo, Passage
 
 __all__ = ["list_collections", "list_documents", "read_collection", "read_collections", "read_document", "stats"]
 
@@ -40,7 +40,7 @@ def list_documents(call: Call, arguments: Arguments) -> Reply:
                 details={"argument": name},
             )
     total = find_collection(call.engine, arguments["collection"]).documents
-    documents = call.engine.documents(arguments["collection"])[offset : offset + limit]
+    documents = call.engine.documents(arguments["collection"], limit=limit, offset=offset)
     return Reply.json(
         {
             "collection": arguments["collection"],
@@ -63,7 +63,7 @@ def stats(call: Call, arguments: Arguments) -> Reply:
         "collections": len(everything.collections),
         "documents": sum(each.documents for each in counted),
         "chunks": sum(each.chunks for each in counted),
-        "embeddings": _embeddings(everything, counted),
+        "embeddings": sum(each.chunks - each.missing for each in counted),
         "storage_bytes": everything.bytes_on_disk,
     }
     return Reply.json(result | ({"filter": arguments["collection"]} if "collection" in arguments else {}))
@@ -123,12 +123,6 @@ def read_document(call: Call, uri: str, variables: Mapping[str, str]) -> Sequenc
             "chunks": [_chunk(passage) for passage in call.engine.chunks(info.id)],
         },
     )
-
-
-def _embeddings(everything: StoreStats, counted: Sequence[CollectionStats]) -> int:
-    """How many of the passages have a vector: all, unless some documents still wait for theirs."""
-    chunks = sum(each.chunks for each in counted)
-    return min(everything.vectors, chunks) if any(each.unembedded for each in counted) else chunks
 
 
 def _listed(info: DocumentInfo) -> Json:

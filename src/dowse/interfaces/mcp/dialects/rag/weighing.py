@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dowse.engine import Engine
 from dowse.search.fuse import CALIBRATION, WEIGHTS
-from dowse.types import Answer, Explain, Hit, Query
+from dowse.types import Answer, Explain, Feature, Hit, Leg, Query
 
 __all__ = ["search_weighed"]
 
@@ -33,10 +33,12 @@ def _weighed(hit: Hit, alpha: float) -> Hit:
         return hit
     weights = {"lex": 1 - alpha, "vec": alpha}
     legs = tuple(replace(leg, weight=weights[leg.name]) for leg in hit.explain.legs)
-    fused = sum(leg.weight * leg.value for leg in legs)
+    features = tuple(each for each in hit.explain.features if each.name != "code")
+    parts: tuple[Leg | Feature, ...] = (*legs, *features)
+    fused = sum(part.weight * part.value for part in parts)
     slope, middle = _calibration(alpha)
     score = 1 / (1 + math.exp(-slope * (fused - middle)))
-    return replace(hit, score=score, explain=Explain(legs, fused, score))
+    return replace(hit, score=score, explain=Explain(legs, fused, score, features=features))
 
 
 def _calibration(alpha: float) -> tuple[float, float]:

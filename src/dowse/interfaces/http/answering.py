@@ -1,0 +1,188 @@
+"""One endpoint per address: checks a request by its row, has the row's function do it, and renders what comes of it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from dowse.errors import DowseError
+from dowse.interfaces import wire
+from dowse.interfaces.http import asking
+from dowse.interfaces.http.door import unauthorized
+from dowse.interfaces.http.errors import BodyTimeoutError, MethodError, RequestTimeoutError
+from dowse.interfaces.http.metrics import Metrics
+from dowse.interfaces.http.rows import Answered, Asked, Row, compact, enveloped
+from dowse.interfaces.mcp.dialect import Json, Lane, UnexpectedError
+from dowse.interfaces.mcp.schema import Checker
+
+from starlette.datastructures import Headers  # isort: skip
+from starlette.responses import Response  # isort: skip
+from starlette.routing import BaseRoute, Route  # isort: skip
+from starlette.types import Receive, Scope, Send  # isort: skip
+
+if TYPE_CHECKING:
+    from dowse.interfaces.mcp.access import Access
+    from dowse.interfaces.mcp.server import Serving
+
+__all__ = ["JSON", "Lanes", "Shape", "Shared", "as_error", "failed", "routes_of"]
+
+JSON = "application/json"
+_THREADS: Mapping[Lane, int] = {"quick": 4, "model": 2, "write": 2}
+_BODY_SECONDS = 30.0
+_log = logging.getLogger(__name__)
+
+
+class Lanes:
+    """The threads that the engine's synchronous verbs run in, so many per kind.
+
+    What only looks things up never stands behind what asks a model. A call that takes too long keeps its thread
+    until it ends, so that there are never more of them.
+    """
+
+    def __init__(self) -> None:
+        self._pools = {lane: ThreadPoolExecutor(count, f"dowse-{lane}") for lane, count in _THREADS.items()}
+
+    async def run(self, lane: Lane, seconds: float, function: Callable[..., Any], *arguments: object) -> Any:
+        """The function's value.
+
+        Raises:
+            RequestTimeoutError: it took longer than that.
+        """
+        future = asyncio.wrap_future(self._pools[lane].submit(function, *arguments))
+        done, _ = await asyncio.wait([future], timeout=seconds)
+        if done:
+            return future.result()
+        future.cancel()
+        raise RequestTimeoutError(
+            f"The answer took longer than {seconds:g} seconds.", hint="Ask for less, or start it as a job."
+        )
+
+    def close(self) -> None:
+        """Let the threads end with what they do."""
+        for pool in self._pools.values():
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all routes of a process work with."""
+
+    serving: "Serving"
+    metrics: Metrics = field(default_factory=Metrics)
+    lanes: Lanes = field(default_factory=Lanes)
+
+
+def failed(error: DowseError, headers: Mapping[str, str] | None = None) -> Response:
+    """The one shape of errors."""
+    return as_error(error, dict(wire.error(error)), headers)
+
+
+def as_error(error: DowseError, body: Json, headers: Mapping[str, str] | None = None) -> Response:
+    """An error with this body, and the headers that belong to its status."""
+    more = dict(headers or {})
+    if error.http_status == 401:  # noqa: PLR2004  # Unauthorized
+        more["WWW-Authenticate"] = 'Bearer realm="dowse"'
+    if error.http_status in {429, 503}:
+        more["Retry-After"] = str(error.details.get("retry_after", 1))
+    return Response(compact(body).encode(), error.http_status, more, media_type=JSON)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What answers of some routes look like."""
+
+    made: Callable[[Asked, Answered], str] = enveloped
+    failed: Callable[[DowseError, Mapping[str, str] | None], Response] = failed
+
+
+def routes_of(rows: Iterable[Row], shared: Shared, shape: Shape = Shape()) -> list[BaseRoute]:  # noqa: B008  # frozen
+    """One route per address, in the order of the table."""
+    by_path: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        by_path.setdefault(row.path, {})[row.method] = row
+    return [Route(path, endpoint=_Endpoint(methods, shared, shape)) for path, methods in by_path.items()]
+
+
+class _Endpoint:
+    """Every method of one address."""
+
+    def __init__(self, methods: Mapping[str, Row], shared: Shared, shape: Shape) -> None:
+        self._rows = {method: (row, Checker(row)) for method, row in methods.items()}
+        self._shared = shared
+        self._shape = shape
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        row, checker = self._rows.get(method, (None, None))
+        if row is None or checker is None:
+            wrong = _wrong_method(scope["method"], self._rows)
+            response = self._shape.failed(wrong, {"Allow": ", ".join(self._rows)})
+        else:
+            scope["dowse.route"] = row.label
+            try:
+                response = await self._answer(row, checker, scope, receive)
+            except DowseError as error:
+                response = self._shape.failed(error, None)
+        await response(scope, receive, send)
+
+    async def _answer(self, row: Row, checker: Checker, scope: Scope, receive: Receive) -> Response:
+        headers = Headers(scope=scope)
+        access: Access = scope["dowse.access"]
+        asking.check_spelling(scope)
+        if row.writes:
+            if access.lacks_token and not access.read_only:
+                raise unauthorized()
+            access.check_writing()
+        body = await _within(_BODY_SECONDS, asking.body_of(receive, headers, row.largest_body))
+        arguments = asking.arguments_of(row, checker, scope, headers, body)
+        serving = self._shared.serving
+        asked = Asked(
+            engine=serving.engine.within(access.collections),
+            access=access,
+            jobs=serving.jobs.seen_by(access.collections),
+            metrics=self._shared.metrics,
+            arguments=arguments,
+            request_id=scope["dowse.request_id"],
+            settings=serving.settings,
+            body=body if row.raw_body else b"",
+            media_type=asking.media_type_of(headers) if row.raw_body else "",
+            if_none_match=headers.get("if-none-match", ""),
+        )
+        lane = row.lane if isinstance(row.lane, str) else row.lane(arguments)
+        made: Response = await self._shared.lanes.run(lane, row.seconds, _made, row, asked, self._shape)
+        return made
+
+
+def _made(row: Row, asked: Asked, shape: Shape) -> Response:
+    """In a thread: what the row's function gives, as it goes over the wire."""
+    try:
+        answered = row.run(asked)
+    except DowseError:
+        raise
+    except Exception as error:
+        _log.exception("%s failed unexpectedly", row.name)
+        raise UnexpectedError(
+            "Something went wrong inside of the server.", hint="Its log on stderr has the details."
+        ) from error
+    status = answered.status or row.statuses[0]
+    if status == 304:  # noqa: PLR2004  # Not Modified
+        return Response(None, status, answered.headers)
+    text = answered.text if answered.text is not None else shape.made(asked, answered)
+    return Response(text.encode(), status, answered.headers, media_type=JSON)
+
+
+async def _within(seconds: float, reading: Any) -> bytes:
+    try:
+        async with asyncio.timeout(seconds):
+            body: bytes = await reading
+            return body
+    except TimeoutError as error:
+        raise BodyTimeoutError(
+            f"The body did not come within {seconds:g} seconds.", hint="Send it faster, or less of it."
+        ) from error
+
+
+def _wrong_method(method: str, known: Iterable[str]) -> MethodError:
+    return MethodError(f"{method[:20]} is not known here.", hint=f"This address knows {', '.join(known)}.")

@@ -1,0 +1,158 @@
+"""Nodes are killed while documents come in and questions are asked: nothing acknowledged is lost, and all is answered.
+
+Only where the nodes are ours to kill: `make test-cluster` starts them and says where they are.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from cluster.corpus import QUESTIONS, sentences
+from cluster.nodes import NODES, Cluster
+from contract.builders import (
+    EVERYWHERE,
+    MODEL,
+    add_collections,
+    bag_of_words,
+    content_hash,
+    embed_backlog,
+    make_draft,
+    terms,
+)
+from dowse.errors import StoreError
+from dowse.store.opensearch import Address, OpenSearchStore
+
+KILLS = int(os.environ.get("DOWSE_TEST_KILLS", "10"))
+ANSWERED_WITHIN = float(os.environ.get("DOWSE_TEST_ANSWERED_WITHIN", "10"))
+"""Seconds; for machines that do much else at the same time."""
+ANCHORS = 20
+
+pytestmark = [
+    pytest.mark.skipif(not os.environ.get(NODES), reason="the nodes are not ours to kill"),
+    pytest.mark.timeout(3_600),
+]
+
+
+@dataclass
+class Load:
+    """A writer and a reader that go on whatever happens, and what became of their work."""
+
+    address: Address
+    acknowledged: dict[str, str] = field(default_factory=dict)
+    """The text of each path whose put returned."""
+    answers: list[float] = field(default_factory=list)
+    """When each whole answer was asked for."""
+    refused: int = 0
+    wrong: list[str] = field(default_factory=list)
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def write(self) -> None:
+        store, number = OpenSearchStore(self.address), 0
+        while not self.stopping.is_set():
+            # Every third batch replaces documents that were acknowledged before.
+            first = number - 4 if number % 3 == 2 and number >= 4 else 2 * number
+            texts = {f"{first + place}.md": f"storm number{number} place{place}" for place in range(2)}
+            try:
+                store.put([make_draft(path, text, collection="work") for path, text in texts.items()])
+            except StoreError:
+                continue
+            self.acknowledged |= texts
+            number += 1
+        store.close()
+
+    def ask(self) -> None:
+        store = OpenSearchStore(self.address)
+        while not self.stopping.is_set():
+            asked = time.monotonic()
+            try:
+                with store.snapshot() as view:
+                    found = view.lexical(terms("anchor"), 100, EVERYWHERE).hits
+                    near = view.nearest(MODEL, bag_of_words("anchor"), ANCHORS, EVERYWHERE).hits
+                    passages = view.passages([ref for ref, _ in found])
+            except StoreError:
+                self.refused += 1
+                continue
+            if not len(found) == len(near) == len(passages) == ANCHORS:
+                self.wrong.append(f"{len(found)} by words, {len(near)} by meaning, {len(passages)} passages")
+            self.answers.append(asked)
+        store.close()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        threads = [threading.Thread(target=act) for act in (self.write, self.ask)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self.stopping.set()
+            for thread in threads:
+                thread.join(120)
+
+    def seconds_until_answered(self, since: float) -> float:
+        """How long after that moment somebody asked and got a whole answer."""
+        while time.monotonic() - since < 60:
+            later = [asked for asked in self.answers if asked >= since]
+            if later:
+                return time.monotonic() - since
+            time.sleep(0.05)
+        return float("inf")
+
+
+def all_answers(store: OpenSearchStore) -> list[object]:
+    with store.snapshot() as view:
+        return [
+            answer.hits
+            for question in QUESTIONS
+            for answer in (
+                view.lexical(terms(question), 50, EVERYWHERE),
+                view.nearest(MODEL, bag_of_words(question), 50, EVERYWHERE),
+            )
+        ]
+
+
+def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Address) -> None:
+    cluster = Cluster.from_description(os.environ[NODES])
+    patient = replace(address, timeout=10.0)
+    store = OpenSearchStore(patient)
+    add_collections(store, "notes", "work")
+    store.put([make_draft(f"anchor{number}.md", f"anchor {'x ' * number}") for number in range(ANCHORS)])
+    store.put([make_draft(f"{number}.md", text) for number, text in enumerate(sentences(40))])
+    embed_backlog(store)
+    load = Load(patient)
+    waits = []
+    with load.running():
+        for kill in range(KILLS):
+            before = len(load.acknowledged)
+            node = cluster.nodes[kill % len(cluster.nodes)]
+            node.kill()
+            waits.append(load.seconds_until_answered(time.monotonic()))
+            cluster.start(node)
+            cluster.wait()
+            while len(load.acknowledged) == before and not load.wrong:
+                time.sleep(0.1)  # at least one write between two kills
+    with store.snapshot() as view:
+        shown = {info.path: info.content_hash for info in view.documents("work")}
+    lost = [path for path, text in load.acknowledged.items() if shown.get(path) != content_hash(text)]
+    print(  # noqa: T201 - the figures of the run
+        f"\n{KILLS} kills: {len(load.acknowledged)} documents acknowledged, {len(lost)} lost; "
+        f"{len(load.answers)} whole answers, {load.refused} refused; "
+        f"answered again after {max(waits):.1f} s at most ({', '.join(f'{wait:.1f}' for wait in waits)})"
+    )
+    assert load.wrong == []
+    assert lost == []
+    expected = all_answers(store)
+    cluster.nodes[0].kill()
+    cluster.start(cluster.nodes[0])
+    cluster.wait()
+    recovered = OpenSearchStore(patient)
+    assert sorted(map(str, all_answers(recovered))) == sorted(map(str, expected))
+    assert [finding for finding in recovered.check(deep=True) if not finding.ok] == []
+    recovered.close()
+    store.close()
+    assert max(waits) < ANSWERED_WITHIN
