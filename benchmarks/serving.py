@@ -55,7 +55,7 @@ class Client:
 @contextmanager
 def served(index: Path, dialect: str) -> Iterator[Client]:
     """A server that has shown its tools."""
-    command = [sys.executable, "-m", "dowse", "--index", str(index), "mcp", "--dialect", dialect]
+    command = [sys.executable, "-m", "dowse", "--index", str(index), "mcp", "--no-daemon", "--dialect", dialect]
     environment = os.environ | {"DOWSE_EMBEDDER": "hashed"}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment) as process:

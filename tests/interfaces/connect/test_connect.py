@@ -258,7 +258,7 @@ def test_the_command_that_is_written_starts_a_server_that_answers(run, home, pla
     done = subprocess.run(
         [entry["command"], *entry["args"]],
         input="".join(f"{json.dumps(line)}\n" for line in lines),
-        env={"HOME": str(home), "PATH": "", **entry["env"]},
+        env={"HOME": str(home), "PATH": "", "DOWSE_DAEMON": "off", **entry["env"]},
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -210,7 +210,7 @@ class _Daemon:
             self._busy_until = time.monotonic()
             del self._clients[number]
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(serving.jobs.close)
+                await anyio.to_thread.run_sync(serving.close)
 
     def _serving(self, hello: Mapping[str, Any]) -> Serving:
         place = Place(Path(hello["folder"]), Path(hello["home"]))
