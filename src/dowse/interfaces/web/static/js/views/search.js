@@ -152,10 +152,13 @@ function run() {
 
 // The answer
 
+const DOUBTS = { absent: "This is probably not in your documents; these passages come nearest.", uncertain: "It is uncertain whether these passages answer." };
+
 function onAnswer(given) {
   answer = given;
   const { data, meta, last, trouble } = given;
-  const said = [...(meta.notes ?? []), ...(trouble ? [`Only words were searched: ${trouble.message}`] : [])];
+  const doubt = last && data.results.length && DOUBTS[data.verdict];
+  const said = [...(doubt ? [doubt] : []), ...(meta.notes ?? []), ...(trouble ? [`Only words were searched: ${trouble.message}`] : [])];
   if (data.results.length) {
     fill(around, notes(said));
     draw(data.results);
