@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from reference_http import http_page
 
 import dowse
 from dowse import config, errors
@@ -23,7 +24,6 @@ from dowse.ingest import extract
 from dowse.ingest.sources.folders import _REASONS as REASONS  # the table that the walk itself uses
 from dowse.interfaces import cli
 from dowse.interfaces.cli.app import GLOBAL_OPTIONS, root
-from reference_http import http_page
 
 PROJECT = Path(__file__).resolve().parent.parent
 FOLDER = PROJECT / "docs" / "reference"
