@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 from uuid import UUID
 
-from dowse.config import Config, is_cluster
+from dowse.config import Config
 from dowse.engine.parts import Parts
+from dowse.engine.stores import migrate, open_store
 from dowse.errors import NotFoundError, UsageError
 from dowse.logs import timed
 from dowse.ports import Snapshot, Store
-from dowse.store.sqlite import SqliteStore
 from dowse.types import (
     Answer,
     Collection,
@@ -370,16 +370,7 @@ class Engine:
 
     def migrate(self, to: str | Path, *, on_event: OnEvent | None = None) -> TransferReport:
         """Copy everything into another index, by name, path or the address of a cluster; go on where it stopped."""
-        from dowse.store.portable.moving import move
-
-        settings = replace(self.config, index=str(to.resolve()) if isinstance(to, Path) else to)
-        if settings.where == self.config.where:
-            raise UsageError("The index cannot move into itself.", hint="Name another one.")
-        target = _open_store(settings, create=True)
-        try:
-            return move(self._store, target, on_event=on_event)
-        finally:
-            target.close()
+        return migrate(self._store, self.config, to, on_event=on_event)
 
     def doctor(
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None
@@ -435,15 +426,7 @@ def open_engine(
     settings = config or Config.load()
     if index is not None:
         settings = replace(settings, index=str(Path(index).resolve()) if isinstance(index, Path) else index)
-    return Engine(_open_store(settings, create=create), settings, on_message=on_message)
-
-
-def _open_store(settings: Config, *, create: bool) -> Store:
-    if is_cluster(settings.index):
-        from dowse.store.opensearch import OpenSearchStore  # few indexes are on a cluster
-
-        return OpenSearchStore(settings.index, create=create)
-    return SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
+    return Engine(open_store(settings, create=create), settings, on_message=on_message)
 
 
 def _check_filter(snapshot: Snapshot, filter: Filter) -> None:  # noqa: A002 - the noun
