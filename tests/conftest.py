@@ -11,6 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The machines that run this are shared: how long something took says nothing about the program.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
 
 Figure = Callable[[str, Mapping[str, object]], None]
 
