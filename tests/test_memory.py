@@ -59,7 +59,7 @@ def test_documents_are_stored_in_batches_of_the_size_that_the_ceiling_allows(tmp
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are counted in other units elsewhere")
 def test_indexing_and_serving_stay_below_the_ceiling(tmp_path, figure):
-    texts = {f"{n}.md": f"# {n}\n\n" + " ".join(f"word{n * m % 9973}" for m in range(9_000)) for n in range(160)}
+    texts = {f"{n}.md": f"# {n}\n\n" + " ".join(f"word{n * m % 9973}" for m in range(9_000)) for n in range(56)}
     write(tmp_path / "notes", texts)
     peaks = {}
     for ceiling in (0, CEILING):

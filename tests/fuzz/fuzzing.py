@@ -59,7 +59,7 @@ def fuzz(
     crashes.mkdir(parents=True, exist_ok=True)
     present = crashes / f"{name}.present"
     while tried < most and time.monotonic() < until:
-        data = spoiled(seeds, chance) if tried >= len(seeds) else seeds[tried]
+        data = spoiled(seeds, chance)
         present.write_bytes(data)
         kind = failure_of(target, data)
         tried += 1

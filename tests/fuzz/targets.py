@@ -122,7 +122,7 @@ def _reader(name: str, data: bytes) -> None:
     try:
         check(extract_within_limits(data, media_type, "some file", Limits(seconds=60, memory=1 << 30)))
     except DowseError as error:
-        assert error.reason in {"crashed", "too_slow", "too_much_memory", "unreadable", "damaged"}  # noqa: PT017 - the same
+        assert error.reason not in {"internal", "no_process"}  # noqa: PT017 - no test, a target
 
 
 def _chunks(data: bytes) -> None:
