@@ -72,7 +72,9 @@ coverage: setup  ## tests with branch coverage
 
 bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=folder of judged collections, TREE=files)
 	@$(BIN)/python benchmarks/quality.py "$(EVAL)" --keep .dowse/bench
+	@$(BIN)/python benchmarks/ablation.py "$(EVAL)" --keep .dowse/bench
 	@$(BIN)/python benchmarks/calibrate.py "$(EVAL)" --keep .dowse/bench
+	@$(BIN)/python benchmarks/latency.py "$(EVAL)"
 	@$(BIN)/python benchmarks/speed.py "$(TREE)" --embed
 	@$(BIN)/python benchmarks/chunking.py "$(EVAL)/chunking-eval" --keep .dowse/bench/chunking
 	@$(BIN)/python benchmarks/scale.py "$(EVAL)"

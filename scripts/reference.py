@@ -368,19 +368,8 @@ def figures_page() -> Iterator[str]:
             for mode, means in modes.items()
         ],
     )
-    yield "## What a score is worth"
-    yield ""
-    yield "Each collection was asked its own queries and those of the others: how often the evidence for the first hit"
-    yield "tells the two apart, and how often a score of 0.5 is wrong about it (`benchmarks/calibrate.py`)."
-    yield ""
-    columns = ("auc", "false accepts", "false rejects", "slope", "middle")
-    yield from table(
-        ["mode", *columns],
-        [
-            (mode, *(f"{found[column]:.3f}" for column in columns))
-            for mode, found in results("calibration")["modes"].items()
-        ],
-    )
+    yield from ablation_figures()
+    yield from verdict_figures()
     yield from chunking_figures()
     yield "## Speed"
     yield ""
@@ -394,6 +383,7 @@ def figures_page() -> Iterator[str]:
     )
     yield from page_figures()
     yield from load_figures()
+    yield from latency_figures()
     yield from scale_figures()
     yield from serving_figures()
     yield "## Clients that share a process"
@@ -404,6 +394,84 @@ def figures_page() -> Iterator[str]:
     shared = results("daemon")
     shared.pop("version")
     yield from table(["what", "figure"], list(shared.items()))
+
+
+def ablation_figures() -> Iterator[str]:
+    """What each part of the ranking brings."""
+    found = results("ablation")
+    sets = list(found["known items"])
+    yield "## Parts of the ranking"
+    yield ""
+    yield "nDCG@10 of the ranking as it is, and with one part changed or left out; after the slash that of the queries"
+    yield "which were held back when weights were chosen (`benchmarks/ablation.py`)."
+    yield ""
+    yield from table(
+        ["ranking", *sets],
+        [
+            (part, *(f"{row[name]['ndcg@10']:.3f} / {row[name]['held back']:.3f}" for name in sets))
+            for part, row in found["parts"].items()
+        ],
+    )
+    yield "Sentences and lines taken word for word from the documents: the mean reciprocal rank (MRR@10) of where they"
+    yield "come from."
+    yield ""
+    yield from table(
+        ["mode", *sets],
+        [(mode, *(f"{found['known items'][name][mode]:.3f}" for name in sets)) for mode in ("lex", "hybrid")],
+    )
+
+
+def verdict_figures() -> Iterator[str]:
+    """How often the verdict on an answer is wrong."""
+    found = results("calibration")
+    yield "## What scores and verdicts are worth"
+    yield ""
+    yield "Each collection was asked its own queries and those of the others, as they are and as two words, and for"
+    yield "gibberish: how well the confidence tells the two apart (AUC), how often the verdict on a foreign query was"
+    yield "`found` (false accepts) and on an own one `absent` (false rejects), and how often each was rightly given."
+    yield "The second table has samples of so many documents (`benchmarks/calibrate.py`)."
+    yield ""
+    columns = ("queries", "auc", "false accepts", "false rejects", "found", "absent")
+    for part, first in (("verdicts", ("mode", "kind")), ("small", ("documents", "mode", "kind"))):
+        yield from table(
+            [*first, *columns],
+            [
+                (
+                    *(row[column] for column in first),
+                    *(f"{cell:.3f}" if isinstance(cell := row.get(column, ""), float) else cell for column in columns),
+                )
+                for row in found[part]
+            ],
+        )
+    yield "The score is a logistic of the evidence, with this slope and middle:"
+    yield ""
+    yield from table(
+        ["mode", "slope", "middle"],
+        [(mode, f"{row['slope']:.1f}", f"{row['middle']:.3f}") for mode, row in found["fit"].items()],
+    )
+
+
+def latency_figures() -> Iterator[str]:
+    """What a warm search costs at a large number of passages."""
+    found = results("latency")
+    yield "## Searching many passages"
+    yield ""
+    yield f"CPU-milliseconds of a warm search among {found['passages']:,} passages without the query's embedding:"
+    yield "first asked, then asked again (median and 95th percentile), and of that finding candidates, fusing and"
+    yield "reading them, the verdict, the snippets (`benchmarks/latency.py`)."
+    yield ""
+    columns = {
+        "all": "all",
+        "95 %": "95 %",
+        "recall": "recall",
+        "rank": "rank",
+        "judge": "verdict",
+        "_hits": "snippets",
+    }
+    yield from table(
+        ["mode", *columns.values()],
+        [(mode, *(f"{spent[column]:.2f}" for column in columns)) for mode, spent in found["modes"].items()],
+    )
 
 
 def chunking_figures() -> Iterator[str]:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 Json: TypeAlias = dict[str, Any]
 
 VERDICTS: Mapping[Verdict, str] = {
-    "found": "found in your documents",
-    "uncertain": "uncertain whether it is in your documents",
+    "found": "in your documents",
+    "uncertain": "perhaps not in your documents",
     "absent": "probably not in your documents",
 }
 """What the verdicts on an answer mean, for people."""

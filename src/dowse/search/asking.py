@@ -4,6 +4,7 @@ A word that hardly any passage has is also taken as the beginning of words, as i
 becomes is worth less than the word itself, so that exact matches stay in front.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,8 @@ _SHORTEST = 3  # letters of such a beginning
 _IMPLIED, _MOST_IMPLIED = 0.6, 8
 _ASKED_FOR, _MOST_ASKED_FOR = 0.9, 40
 _SHORTEST_STEM = 4
+_PER_IDF = 2.2 * 1.3  # what a word is worth per unit of its idf: in body and around, and sometimes in a title
+_LARGE = 500  # passages, from which on a word that none of them has says all that it can
 _PAIR = 2  # scripts without spaces are indexed by such
 
 
@@ -145,17 +148,25 @@ def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives)
     """What each term is worth, and how much of it all is known.
 
     A word that stands nowhere is not explained by any passage, and most telling: without it, one common word of a
-    question about something else would count as all that was asked. What joins the parts of a name, as `username`
+    question about something else would count as all that was asked. It counts as much as the dearest known one, and
+    less in a small collection, which lacks most words of any question. What joins the parts of a name, as `username`
     does for user-name, is one spelling among several and need not be there.
     """
     worth = {term: snapshot.lexical([term], 0, Scope(), alternatives).ceiling for term in terms}
-    known, most = sum(worth.values()), max(worth.values())
-    for term, value in worth.items():
-        is_spelling = any(term != other and len(other) > 1 and term.startswith(other) for other in terms)
-        if not value and not is_spelling:
-            worth[term] = most or 1.0
+    known = sum(worth.values())
+    unknown = [term for term, value in worth.items() if not value and not _is_spelling(term, terms)]
+    if unknown:
+        counts = snapshot.frequencies([term for term, value in worth.items() if value])
+        # A word in n of N passages is worth log(N / n): so many passages are there, about.
+        passages = max((count * math.exp(worth[term] / _PER_IDF) for term, count in counts.items()), default=1.0)
+        share = min(1.0, math.log(1 + passages) / math.log(_LARGE))
+        worth |= dict.fromkeys(unknown, share * max(worth.values()) or 1.0)
     total = sum(worth.values())
     return worth, known / total if total else 0.0
+
+
+def _is_spelling(term: str, terms: Sequence[str]) -> bool:
+    return any(term != other and len(other) > 1 and term.startswith(other) for other in terms)
 
 
 def _surely_in(phrase: str) -> list[str]:

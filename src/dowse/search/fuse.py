@@ -114,6 +114,22 @@ def _together(weights: Weights, lexical: float, cosine: float) -> float:
     return weights.legs["lex"] * lexical + weights.legs["vec"] * cosine
 
 
+def added(weights: Weights, features: Sequence[Feature]) -> float:
+    """What stands beside the legs: the level of the weights, and what reading found."""
+    return weights.offset + sum(each.weight * each.value for each in features)
+
+
+def read_again(
+    evidence: Mapping[LegName, Evidence], weights: Weights, features: Mapping[Ref, tuple[Feature, ...]]
+) -> dict[Ref, float]:
+    """The fused evidence of the candidates that were read."""
+    words, meaning = evidence["lex"], evidence["vec"]
+    return {
+        ref: _together(weights, _value(words, ref), _value(meaning, ref)) + added(weights, found)
+        for ref, found in features.items()
+    }
+
+
 def without_vector(evidence: Mapping[LegName, Evidence]) -> list[Ref]:
     """The candidates of a hybrid search that have no vector yet."""
     if len(evidence) == 1:
@@ -172,7 +188,7 @@ def explain(
         parts = (*((weights.level,) if weights.level else ()), *(read or ()))
         fused = legs[0].value if len(legs) == 1 else _together(weights, legs[0].value, legs[1].value)
         if parts:
-            fused += sum(part.weight * part.value for part in parts)
+            fused += added(weights, read or ())
         explained[ref] = Explain(tuple(legs), fused, score(mode, fused), features=parts)
     return explained
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from dowse.ports import Snapshot
 from dowse.search.asking import Asked
 from dowse.search.features import Closeness, is_code, names_something
-from dowse.search.fuse import Evidence, LegName, Weights, best_unseen, explain, fuse, without_vector
+from dowse.search.fuse import Evidence, LegName, Weights, best_unseen, explain, fuse, read_again, without_vector
 from dowse.search.matching import Matcher
 from dowse.types import Explain, Feature, Passage, Ref
 
@@ -60,8 +60,8 @@ def rank(
     unjudged = set(without_vector(evidence))
     read = [ref for ref, _ in hits[:_READ] if ref in reading.close and ref not in unjudged]
     features = {ref: _features(weights, *reading.close[ref]) for ref in read}
-    explained = explain(mode, evidence, read, weights, features)
-    hits = [(ref, explained[ref].fused if ref in explained else fused) for ref, fused in hits]
+    judged = read_again(evidence, weights, features)
+    hits = [(ref, judged.get(ref, fused)) for ref, fused in hits]
     hits.sort(key=lambda each: (-each[1], each[0]))
     return Ranking(mode, evidence, hits, weights, features)
 

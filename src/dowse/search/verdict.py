@@ -11,6 +11,7 @@ benchmarks/calibrate.py measures how often each verdict is wrong.
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 from dowse.ports import Snapshot
 from dowse.search.asking import Asked, Words
@@ -49,20 +50,23 @@ def judge(
     if not first:
         return "absent", 0.0
     words = asked.words[0] if asked.words else None
-    closeness = Closeness(words, asked.terms) if words else None
-    near = [closeness.of(matcher.matches(_whole(passage))) if closeness else (0.0, 0.0) for passage, _ in first]
-    window = max(window for window, _ in near)
-    confidence = max(
-        _by_words(explain, *close) if mode == "lex" else score(mode, explain.fused)
-        for (_, explain), close in zip(first, near, strict=True)
-    )
+
+    @cache
+    def near() -> list[tuple[float, float]]:
+        closeness = Closeness(words, asked.terms) if words else None
+        return [closeness.of(matcher.matches(_whole(passage))) if closeness else (0.0, 0.0) for passage, _ in first]
+
+    if mode == "lex":
+        confidence = max(_by_words(explain, *close) for (_, explain), close in zip(first, near(), strict=True))
+    else:
+        confidence = max(score(mode, explain.fused) for _, explain in first)
     if confidence >= FOUND:
         if words is None:
             is_told = any(snapshot.frequencies(query_terms(asked.text)).values())
         else:
-            is_told = _size(words) > _FEW_WORDS or window >= _TOGETHER
+            is_told = _size(words) > _FEW_WORDS or max(near())[0] >= _TOGETHER
         return ("found" if is_told else "uncertain"), confidence
-    if confidence < ABSENT and not ((words is None or window) and _is_small(snapshot, scope)):
+    if confidence < ABSENT and not (_is_small(snapshot, scope) and (words is None or max(near())[0])):
         return "absent", confidence
     return "uncertain", confidence
 
