@@ -10,7 +10,7 @@ import pytest
 
 from dowse import __version__
 from dowse.interfaces.daemon.meeting import PROTOCOL, endpoints, receive_line
-from interfaces.daemon.sharing import is_alive
+from interfaces.daemon.sharing import is_alive, state_of
 from interfaces.mcp.lines import ENVELOPE, until
 from workbench import open_at
 
@@ -31,6 +31,7 @@ def test_reads_without_an_answer_are_asked_again_and_writes_are_told_to_be_unkno
         assert server.ask(1, "tools/list", **meta)["result"]["tools"]
         before = shared.pid()
         os.kill(before, signal.SIGSTOP)  # in the middle: it has the calls, and answers none
+        until(lambda: state_of(before) == "T")
         server.send({"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": TEA} | meta})
         server.send({"id": "2", "method": "tools/call", "params": {"name": "ingest", "arguments": NOTE} | meta})
         server.send({"id": 3, "method": "tools/list", "params": meta})
