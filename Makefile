@@ -7,11 +7,13 @@ ASK    ?= how does dowse rank results?
 # The judged collections and the folder of files that `make bench` measures.
 EVAL   ?= ../shared/eval
 TREE   ?= $(EVAL)/trees/rust-book
+# For each target of `make fuzz`.
+SECONDS ?= 60
 STAMP  := $(VENV)/.ready
 # Everything that `make run` and the tests create stays below the checkout.
 export DOWSE_TEST_CACHE ?= $(CURDIR)/.dowse/cache
 
-.PHONY: help setup run demo test test-slow lint coverage bench docs bundle dist figures test-clients test-cluster test-deploy screenshots clean
+.PHONY: help setup run demo test test-slow fuzz lint coverage bench docs bundle dist figures test-clients test-cluster test-deploy screenshots clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,8 +43,9 @@ test-slow: setup  ## the slow end: storms, large folders, thorough properties
 
 figures: setup  ## the figures of docs/concepts/reliability.md: storms, power failures, faults, sizes (an hour)
 	@DOWSE_TEST_FIGURES=benchmarks/results/reliability $(BIN)/python -m pytest -n auto -m slow \
-		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py \
+		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py tests/test_memory.py \
 		tests/test_many_processes.py $(ARGS)
+	@DOWSE_TEST_FIGURES=benchmarks/results/reliability $(BIN)/python -m pytest -n auto tests/security $(ARGS)
 	@$(BIN)/python scripts/reference.py
 
 test-cluster: setup  ## the same store suite on three OpenSearch nodes started here, then nodes are killed (needs a JDK and Maven)
@@ -55,10 +58,14 @@ test-deploy: setup  ## the files of deploy/ against the schemas of Kubernetes (a
 test-clients: setup  ## other people's MCP clients, from npm, talk to Dowse; skipped where npm is out of reach
 	@$(BIN)/python scripts/clients.py $(ARGS)
 
-lint: setup  ## ruff with every rule, mypy strict
+fuzz: setup  ## spoiled inputs for every parser and reader, SECONDS (60) for each target; TARGETS="query read-pdf" for some
+	@$(BIN)/python tests/fuzz/fuzzing.py --seconds $(SECONDS) $(TARGETS)
+
+lint: setup  ## ruff with every rule, mypy strict, known vulnerabilities of dependencies where that can be looked up
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python scripts/audit.py
 
 coverage: setup  ## tests with branch coverage
 	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster and not clients" --cov --cov-report=term $(ARGS)
@@ -73,6 +80,7 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/serving.py
 	@$(BIN)/python benchmarks/daemon.py
 	@$(BIN)/python benchmarks/budget.py "$(TREE)"
+	@$(BIN)/python benchmarks/load.py "$(EVAL)" --keep .dowse/bench/load
 	@$(BIN)/python benchmarks/page.py "$(TREE)" --keep .dowse/bench/page
 
 screenshots: setup  ## take docs/images anew, from the project's own documents

@@ -393,6 +393,7 @@ def figures_page() -> Iterator[str]:
         [(what, f"{value:.3f}" if isinstance(value, float) else value) for what, value in speed.items()],
     )
     yield from page_figures()
+    yield from load_figures()
     yield from scale_figures()
     yield from serving_figures()
     yield "## Clients that share a process"
@@ -448,6 +449,21 @@ def page_figures() -> Iterator[str]:
     )
 
 
+def load_figures() -> Iterator[str]:
+    """What HTTP costs, and how it holds under load."""
+    load = results("load")
+    yield "## HTTP under load"
+    yield ""
+    yield "Searches by words over loopback: first one client, then many at once, each asking again as soon as it is"
+    yield "answered, while the server indexes another folder (`benchmarks/load.py`)."
+    yield ""
+    load.pop("version")
+    yield from table(
+        ["what", "figure"],
+        [(what, f"{value:.2f}" if isinstance(value, float) else value) for what, value in load.items()],
+    )
+
+
 def scale_figures() -> Iterator[str]:
     """What large folders cost."""
     found = results("scale")
@@ -474,7 +490,7 @@ def reliability_page() -> str:
         (
             each["name"],
             ", ".join(f"{number:,} {what}" for what, number in each["numbers"].items()),
-            code(f"pytest -m slow {each['test'].partition('::')[0]}"),
+            code(f"pytest {'-m slow ' if each.get('slow', True) else ''}{each['test'].partition('::')[0]}"),
         )
         for each in kept
     ]

@@ -11,6 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The machines that run this are shared: how long something took says nothing about the program.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
 
 Figure = Callable[[str, Mapping[str, object]], None]
 
@@ -21,7 +26,8 @@ def figure(record_property: Callable[[str, object], None], request: pytest.Fixtu
 
     def tell(name: str, numbers: Mapping[str, object]) -> None:
         test = request.node.nodeid.partition("[")[0]
-        record_property("figure", json.dumps({"name": name, "numbers": numbers, "test": test}))
+        is_slow = request.node.get_closest_marker("slow") is not None
+        record_property("figure", json.dumps({"name": name, "numbers": numbers, "test": test, "slow": is_slow}))
 
     return tell
 
@@ -33,7 +39,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for key, value in getattr(report, "user_properties", []):
             if key == "figure" and report.when == "call":
                 made = json.loads(value)
-                known = found.setdefault(made["name"], {"test": made["test"], "numbers": {}})
+                known = found.setdefault(made["name"], {"test": made["test"], "slow": made["slow"], "numbers": {}})
                 known["numbers"] = _added(known["numbers"], made["numbers"])
     folder = os.environ.get("DOWSE_TEST_FIGURES")
     for name, made in found.items():

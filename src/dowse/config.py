@@ -25,6 +25,7 @@ _EDITORS = ("file", "vscode", "cursor", "zed", "idea", "textmate")
 """The names that search/citations.py has links for."""
 _UNITS = {"": 0, "b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30}
 """Of sizes, as powers of two."""
+_LEAST_MEMORY = 128 << 20
 
 
 _SWITCH = {**dict.fromkeys(("true", "1", "yes", "on"), True), **dict.fromkeys(("false", "0", "no", "off"), False)}
@@ -99,6 +100,11 @@ def _workers(value: object) -> int | None:
     return None if value is None else _whole(1, 256)(value)
 
 
+def _ceiling(value: object) -> int:
+    """None, or so much that the program itself fits below it."""
+    return 0 if value in {0, "0"} else _whole(_LEAST_MEMORY, 1 << 44)(_size(value))
+
+
 def _size(value: object) -> int:
     """A number of bytes, also as text with a unit of 1024s: `20MB`, `512 KB`."""
     if isinstance(value, str):
@@ -170,6 +176,13 @@ SETTINGS: Mapping[str, Setting] = {
     "extract_memory": Setting(
         str, _size, 'bytes, or a text such as "1GB"', "How much memory reading one file may take.", "1GB"
     ),
+    "max_memory": Setting(
+        str,
+        _ceiling,
+        'bytes, or a text such as "512MB", at least 128MB; 0: no ceiling',
+        "How much memory indexing and serving should stay below, by smaller batches.",
+        "0",
+    ),
     "chunk_tokens": Setting(
         int, _whole(32, 512), "a whole number from 32 to 512", "How long a passage may be, in tokens."
     ),
@@ -207,6 +220,7 @@ class Config:
     max_file_size: int = 20 << 20
     extract_seconds: float = 120.0
     extract_memory: int = 1 << 30
+    max_memory: int = 0
     chunk_tokens: int = 256
     lock_timeout: float = 30.0
     editor: str = "file"

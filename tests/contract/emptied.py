@@ -5,6 +5,7 @@ Making indexes takes a cluster seconds, emptying them a fraction of one.
 
 import os
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from dowse.ports import Store
@@ -13,6 +14,8 @@ from dowse.store.opensearch.catalog import CATALOG, Catalog, Counters
 from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.layout import Indexes
 
+_serial = count(1)
+
 
 def own_address(url: str, name: str = "") -> Address:
     """The cluster of the tests, with a prefix that no other process of theirs has."""
@@ -20,8 +23,10 @@ def own_address(url: str, name: str = "") -> Address:
     return replace(address, prefix=f"{address.prefix}-test{name}-{os.getpid()}")
 
 
-def emptied_store(url: str) -> OpenSearchStore:
-    """A store with nothing in it, in indexes that may have been used before."""
+def emptied_store(url: str, *, fresh: bool) -> OpenSearchStore:
+    """A store with nothing in it, in indexes that may have been used before; `fresh` ones never were."""
+    if fresh:
+        return OpenSearchStore(own_address(url, f"-fresh{next(_serial)}"))
     store = OpenSearchStore(own_address(url))
     empty(store.address)
     return store

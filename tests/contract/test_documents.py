@@ -134,6 +134,8 @@ def test_documents_are_listed_page_by_page_by_path_or_with_the_newest_first(stor
         assert paths(newest=True) == ["c.md", "a.md", "b.md"]
         assert paths(newest=True, limit=1, offset=1) == ["a.md"]
         assert paths(limit=2, offset=2) == ["c.md"]
+        assert paths(limit=10**30) == paths()
+        assert paths(offset=10**30) == []
 
 
 def test_a_docid_is_as_long_as_it_takes_to_tell_contents_apart(store: Store) -> None:

@@ -26,6 +26,7 @@ SUCCESSES = {
     "put_context": {"json": {"text": "About."}},
     "delete_context": {"params": {"collection": "tea"}},
     "ingest": {"json": {"content": "# Chai", "name": "chai.md", "collection": "tea"}},
+    "evaluate": {"json": {"sample": 2, "modes": ["lex"], "wait": 30}},
     "start_job": {"json": {"kind": "embed"}},
     "get_job": {"path": "/api/v1/jobs/JOB"},
     "cancel_job": {"path": "/api/v1/jobs/JOB"},

@@ -175,3 +175,8 @@ def test_numbering_keeps_every_line_and_counts_truly(lines, first):
     assert [piece.split(": ", 1)[1] for piece in pieces] == expected
     assert [int(piece.split(":")[0]) for piece in pieces] == list(range(first, first + len(expected)))
     assert numbered.endswith("\n") == ending
+
+
+def test_compact_json_can_be_encoded_whatever_is_in_it():
+    assert wire.compact({"a": ["é", 1]}) == '{"a":["é",1]}'
+    assert wire.compact({"a": "\ud800"}).encode() == b'{"a":"\\ud800"}'

@@ -1,11 +1,10 @@
 """The verbs that look after an index: counting, cleaning, carrying away, examining."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-from dowse.engine.wired import Wired, open_store
-from dowse.errors import UsageError
+from dowse.engine.stores import migrate
+from dowse.engine.wired import Wired
 from dowse.types import Event, Finding, StoreStats, TransferReport
 
 __all__ = ["Caring"]
@@ -51,16 +50,7 @@ class Caring(Wired):
 
     def migrate(self, to: str | Path, *, on_event: Callable[[Event], None] | None = None) -> TransferReport:
         """Copy everything into another index, by name, path or the address of a cluster; go on where it stopped."""
-        from dowse.store.portable.moving import move
-
-        settings = replace(self.config, index=str(to.resolve()) if isinstance(to, Path) else to)
-        if settings.where == self.config.where:
-            raise UsageError("The index cannot move into itself.", hint="Name another one.")
-        target = open_store(settings, create=True)
-        try:
-            return move(self._store, target, on_event=on_event)
-        finally:
-            target.close()
+        return migrate(self._store, self.config, to, on_event=on_event)
 
     def doctor(
         self, *, deep: bool = False, repair: bool = False, progress: Callable[[int, int], None] | None = None

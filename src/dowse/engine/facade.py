@@ -15,7 +15,8 @@ from uuid import UUID
 
 from dowse.config import Config
 from dowse.engine.caring import Caring
-from dowse.engine.wired import no_collection, open_store
+from dowse.engine.stores import open_store
+from dowse.engine.wired import no_collection
 from dowse.errors import NotFoundError, UsageError
 from dowse.logs import timed
 from dowse.ports import Snapshot

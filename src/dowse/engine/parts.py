@@ -3,6 +3,7 @@
 Every part is made on first need, so that commands that ask no model never import one.
 """
 
+import os
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ __all__ = ["FEEDBACK", "Parts"]
 FEEDBACK = "prf"
 """The expander that is no model: pseudo-relevance feedback."""
 
+_MEMORY_PER_WORKER = 256 << 20
+
 
 class Parts:
     """What one engine works with, besides its store."""
@@ -41,16 +44,24 @@ class Parts:
             config.embedder,
             cache_dir=config.cache_dir,
             precision=config.precision,
-            workers=config.workers,
+            workers=self._workers,
             on_message=self._on_message,
         )
+
+    @property
+    def _workers(self) -> int | None:
+        """How many threads embed: under a ceiling as many as fit beside the weights, each with a text of its own."""
+        most = self._config.max_memory // _MEMORY_PER_WORKER
+        if not self._config.max_memory:
+            return self._config.workers
+        return max(1, min(most, self._config.workers or os.cpu_count() or 1))
 
     @cached_property
     def reranker(self) -> Reranker | None:
         """The model that reads passages a second time, if there is one."""
         config = self._config
         return inference.make_reranker(
-            config.reranker, cache_dir=config.cache_dir, workers=config.workers, on_message=self._on_message
+            config.reranker, cache_dir=config.cache_dir, workers=self._workers, on_message=self._on_message
         )
 
     @cached_property
@@ -58,9 +69,7 @@ class Parts:
         """The model that thinks of further searches, if there is one."""
         if self._config.expander == FEEDBACK:
             return None
-        return inference.make_expander(
-            self._config.expander, cache_dir=self._config.cache_dir, workers=self._config.workers
-        )
+        return inference.make_expander(self._config.expander, cache_dir=self._config.cache_dir, workers=self._workers)
 
     @cached_property
     def models(self) -> "Models":
@@ -89,7 +98,7 @@ class Parts:
         if identity not in self._predecessors:
             config = self._config
             self._predecessors[identity] = inference.make_known_embedder(
-                identity, cache_dir=config.cache_dir, workers=config.workers, on_message=self._on_message
+                identity, cache_dir=config.cache_dir, workers=self._workers, on_message=self._on_message
             )
         return self._predecessors[identity]
 
@@ -113,12 +122,17 @@ class Parts:
         from dowse.ingest.settings import IndexSettings
 
         config = self._config
+        ceiling = config.max_memory
         return IndexSettings(
-            max_file_size=config.max_file_size,
+            # A file is read as a whole, and what is made of it takes a multiple of it.
+            max_file_size=min(config.max_file_size, ceiling // 16) if ceiling else config.max_file_size,
             chunking=collection.chunking or Chunking(max_tokens=config.chunk_tokens),
             tokenizer=inference.tokenizer_name(config.embedder),
             tokenizer_json=lambda: inference.tokenizer_json(config.embedder),
-            limits=Limits(config.extract_seconds, config.extract_memory),
+            limits=Limits(
+                config.extract_seconds, min(config.extract_memory, ceiling) if ceiling else config.extract_memory
+            ),
+            max_memory=ceiling,
         )
 
     def check(self) -> list[Finding]:

@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Self
 
-from dowse.config import Config, is_cluster
+from dowse.config import Config
 from dowse.engine.parts import Parts
 from dowse.errors import NotFoundError
 from dowse.ports import Store
-from dowse.store.sqlite import SqliteStore
 from dowse.types import Collection
 
-__all__ = ["Wired", "no_collection", "open_store"]
+__all__ = ["Wired", "no_collection"]
 
 
 class Wired:
@@ -55,12 +54,3 @@ def no_collection(name: str, known: Iterable[str]) -> NotFoundError:
     from dowse.ingest import collections
 
     return collections.no_collection(name, known)
-
-
-def open_store(settings: Config, *, create: bool) -> Store:
-    """The store at the configured place: a folder, or a cluster."""
-    if is_cluster(settings.index):
-        from dowse.store.opensearch import OpenSearchStore  # few indexes are on a cluster
-
-        return OpenSearchStore(settings.index, create=create)
-    return SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)

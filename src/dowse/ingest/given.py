@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 from urllib.parse import quote, unquote
 
-from dowse.errors import ConflictError, UsageError
+from dowse.errors import ConflictError, SourceError, UsageError
 from dowse.ingest import sources
 from dowse.ingest.compare import is_same_file
 from dowse.ingest.extract import resolve_media_type
@@ -187,7 +187,13 @@ def _files(path: Path, collection: Collection, settings: IndexSettings, said: Sa
         return
     for item in sources.walk(path, max_file_size=settings.max_file_size):
         if isinstance(item, sources.Found):
-            yield _owned(item.absolute, collection, settings, said)
+            if not Path(item.real).is_relative_to(path):
+                raise SourceError(
+                    f"A link has taken the place of {path}.",
+                    reason="changing",
+                    hint="If that is meant, name the place that it leads to.",
+                )
+            yield _owned(Path(item.real), collection, settings, said)
         else:
             uri = (path / item.path).as_uri()
             yield LedgerEntry(

@@ -7,6 +7,7 @@ a walk and for whatever is ingested.
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from dowse.errors import SourceError
@@ -37,10 +38,6 @@ from dowse.types import (
 )
 
 __all__ = ["Action", "Intake", "Loaded", "Source", "walked_source"]
-
-# A batch is one transaction: large enough to be cheap, small enough to hold the lock below a second.
-_BATCH_DOCUMENTS = 800
-_BATCH_CHARACTERS = 3_200_000
 
 _UNREAD = Fingerprint(0, 0)
 _MOST_CHUNKS = 1 << 20  # of one document: a ref has no room for more
@@ -135,7 +132,8 @@ class Intake:
             before = None  # an entry of the ledger
         action = self._compare(source, self._load(source, before), before)
         self.counts[action] += 1
-        if len(self._drafts) >= _BATCH_DOCUMENTS or self._characters >= _BATCH_CHARACTERS:
+        most_documents, most_characters = self._settings.batch
+        if len(self._drafts) >= most_documents or self._characters >= most_characters:
             self.flush()
         return action
 
@@ -273,10 +271,10 @@ def walked_source(found: sources.Found, max_file_size: int) -> Source:
 
     def load(_: Fingerprint | None) -> Loaded:
         if found.media_type is None:
-            head = sources.read_head(found.absolute)
+            head = sources.read_head(Path(found.real))
             if guess_from_head(head, found.path) is None:
                 raise _unsupported(found.path, media_type_of_content(head, found.path))
-        return Loaded(*sources.read(found.absolute, max_file_size))
+        return Loaded(*sources.read(Path(found.real), max_file_size))
 
     return Source(
         path=found.path,

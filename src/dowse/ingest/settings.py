@@ -12,6 +12,10 @@ from dowse.types import Chunking
 
 __all__ = ["IndexSettings"]
 
+_BATCH_DOCUMENTS = 800
+_BATCH_CHARACTERS = 3_200_000
+_BYTES_PER_CHARACTER = 100
+
 
 @dataclass(frozen=True)
 class IndexSettings:
@@ -23,6 +27,20 @@ class IndexSettings:
     tokenizer_json: Callable[[], bytes | None]
     limits: Limits = field(default_factory=Limits)
     """What reading one file may take."""
+    max_memory: int = 0
+    """What this process should stay below; 0: no ceiling."""
+
+    @property
+    def batch(self) -> tuple[int, int]:
+        """How many documents and characters may wait to be stored together.
+
+        A batch is one transaction: large enough to be cheap, small enough to hold the lock below a second. What waits
+        takes up to a hundred times its characters when its terms are made, and half of the ceiling is the program.
+        """
+        if not self.max_memory:
+            return _BATCH_DOCUMENTS, _BATCH_CHARACTERS
+        characters = min(_BATCH_CHARACTERS, self.max_memory // 2 // _BYTES_PER_CHARACTER)
+        return max(1, _BATCH_DOCUMENTS * characters // _BATCH_CHARACTERS), characters
 
     @cached_property
     def counter(self) -> TokenCounter:

@@ -50,10 +50,20 @@ _UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 """What json leaves as it is, but a terminal (C1 controls) or UTF-8 (half surrogates) cannot take."""
 
 
-def dumps(value: object, *, indent: int | None = 2) -> str:
-    """JSON that survives any terminal and encoding, without a newline at the end; for programs without indent."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=None if indent else (",", ":"))
+def dumps(value: object) -> str:
+    """Readable JSON that survives any terminal and encoding, without a newline at the end."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def compact(value: object) -> str:
+    """JSON for programs, which can be encoded: only where there are halves of characters is all of it escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def iso(milliseconds: int) -> str | None:

@@ -19,6 +19,8 @@ __all__ = ["Ranking", "rank"]
 
 _READ = 20
 _SAMPLED = 10  # candidates by which it is told whether the answers are code
+_SENTENCE = 4  # terms; fewer may stand together by chance
+_VERBATIM = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +50,52 @@ def rank(
     hits, weights = fuse(mode, evidence), Weights.of(mode)
     if mode != "hybrid" or not hits:
         return Ranking(mode, evidence, hits, weights)
-    read = {passage.ref: passage for passage in snapshot.passages([ref for ref, _ in hits[:_READ]])}
-    code = _share_of_code([read[ref] for ref, _ in hits[:_SAMPLED] if ref in read])
-    if code and not names_something(asked.text):
+    reading = _Reading(snapshot, asked, matcher)
+    reading.look_at([ref for ref, _ in hits[:_READ]])
+    code = reading.share_of_code([ref for ref, _ in hits[:_SAMPLED]])
+    if code and not reading.is_verbatim and not names_something(asked.text):
         weights = Weights.of(mode, code)
         hits = fuse(mode, evidence, weights)
-        missing = [ref for ref, _ in hits[:_READ] if ref not in read]
-        read |= {passage.ref: passage for passage in snapshot.passages(missing)}
-    closeness = Closeness(asked.words[0], asked.terms)
+        reading.look_at([ref for ref, _ in hits[:_READ]])
     unjudged = set(without_vector(evidence))
-    features = {}
-    for ref, _ in hits[:_READ]:
-        if ref in read and ref not in unjudged:
-            window, pairs = closeness.of(matcher.matches(_said(read[ref])))
-            worth = weights.features
-            features[ref] = (Feature("window", window, worth["window"]), Feature("pairs", pairs, worth["pairs"]))
-    explained = explain(mode, evidence, list(features), weights, features)
+    read = [ref for ref, _ in hits[:_READ] if ref in reading.close and ref not in unjudged]
+    features = {ref: _features(weights, *reading.close[ref]) for ref in read}
+    explained = explain(mode, evidence, read, weights, features)
     hits = [(ref, explained[ref].fused if ref in explained else fused) for ref, fused in hits]
     hits.sort(key=lambda each: (-each[1], each[0]))
     return Ranking(mode, evidence, hits, weights, features)
 
 
-def _share_of_code(passages: Sequence[Passage]) -> float:
-    return sum(is_code(passage.chunk.text) for passage in passages) / len(passages) if passages else 0.0
+class _Reading:
+    """What was found in the passages that were looked at."""
+
+    def __init__(self, snapshot: Snapshot, asked: Asked, matcher: Matcher) -> None:
+        self._snapshot, self._matcher = snapshot, matcher
+        self._closeness = Closeness(asked.words[0], asked.terms)
+        self._may_be_verbatim = len(asked.words[0].terms) >= _SENTENCE
+        self._code: dict[Ref, bool] = {}
+        self.close: dict[Ref, tuple[float, float]] = {}
+
+    def look_at(self, refs: Sequence[Ref]) -> None:
+        """Read those that were not read yet."""
+        for passage in self._snapshot.passages([ref for ref in refs if ref not in self.close]):
+            self._code[passage.ref] = is_code(passage.chunk.text)
+            self.close[passage.ref] = self._closeness.of(self._matcher.matches(_said(passage)))
+
+    def share_of_code(self, refs: Sequence[Ref]) -> float:
+        """How many of these are code."""
+        known = [self._code[ref] for ref in refs if ref in self._code]
+        return sum(known) / len(known) if known else 0.0
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether some passage says what was asked word for word."""
+        return self._may_be_verbatim and any(min(close) >= _VERBATIM for close in self.close.values())
+
+
+def _features(weights: Weights, window: float, pairs: float) -> tuple[Feature, ...]:
+    worth = weights.features
+    return Feature("window", window, worth["window"]), Feature("pairs", pairs, worth["pairs"])
 
 
 def _said(passage: Passage) -> str:

@@ -73,7 +73,7 @@ def _unopened(uri: str) -> bool:
 
 
 def _decoded(path: str) -> str:
-    data = unquote_to_bytes(path)
+    data = unquote_to_bytes(path.encode("utf-8", "surrogatepass"))
     for errors in ("surrogatepass", "replace"):
         try:
             return data.decode("utf-8", errors)

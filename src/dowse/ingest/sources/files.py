@@ -1,5 +1,10 @@
-"""One file: its bytes, and the fingerprint that belongs to just these bytes."""
+"""One file: its bytes, and the fingerprint that belongs to just these bytes.
 
+Paths are given without links, as whoever allowed the file resolved them. They are opened the same way: a link that
+is put in the place of the file or of a folder above it, after it was looked at, leads nowhere.
+"""
+
+import errno
 import os
 import stat
 import time
@@ -66,12 +71,36 @@ def _in_our_words(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise SourceError(f"{path.name} is not there.", reason="missing", hint="Was it moved or deleted?") from error
     except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+            raise SourceError(
+                f"A link has taken the place of {path.name}, or of a folder above it.",
+                reason="changing",
+                hint="If that is meant, name the place that it leads to.",
+            ) from error
         raise SourceError(f"{path.name} cannot be read ({error.strerror}).", hint="Check its permissions.") from error
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without waiting for a writer, should a pipe have taken the file's place."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    """Open without following links, nor waiting for a writer, should a pipe have taken the file's place."""
+    flags |= getattr(os, "O_NONBLOCK", 0)
+    if hasattr(os, "O_NOFOLLOW_ANY"):  # macOS looks at every part of a path by itself
+        return os.open(path, flags | os.O_NOFOLLOW_ANY)
+    if not hasattr(os, "O_PATH"):  # on Windows it takes an administrator to make links
+        return os.open(path, flags)
+    return _open_step_by_step(path, flags)
+
+
+def _open_step_by_step(path: str, flags: int) -> int:
+    """Open a file from folder to folder, each of which must be one."""
+    root, *folders, name = Path(path).parts
+    folder = os.open(root, os.O_PATH | os.O_DIRECTORY)
+    try:
+        for each in folders:
+            above, folder = folder, os.open(each, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(above)
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _check(name: str, status: os.stat_result, max_file_size: int) -> None:

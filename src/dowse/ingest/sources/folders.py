@@ -45,14 +45,16 @@ class Found:
     path: str
     """Below the root, with `/` between parts, in Unicode's composed form (NFC)."""
     location: str
-    """Where it really is, as the system writes it."""
+    """Where it is, as the system writes it."""
+    real: str
+    """The same without links: what may be read."""
     media_type: str | None
     """What its name says; None: only its content can."""
     fingerprint: Fingerprint
 
     @property
     def absolute(self) -> Path:
-        """Where it really is."""
+        """Where it is."""
         return Path(self.location)
 
 
@@ -289,7 +291,7 @@ class _Walker:
             return _refuse(path, "generated", fingerprint)
         if status.st_size > self._max_file_size:
             return _refuse(path, "too_large", fingerprint)
-        return Found(path, entry.path, media_type, fingerprint)
+        return Found(path, entry.path, real, media_type, fingerprint)
 
 
 def _with_rules(folder: _Folder, entries: list[os.DirEntry[str]]) -> tuple[_Folder, list[Refused]]:

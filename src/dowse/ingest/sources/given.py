@@ -22,7 +22,7 @@ from dowse.ingest.sources.names import normal_name, shown_name
 from dowse.ingest.sources.urls import parse_url
 from dowse.places import full_path
 
-__all__ = ["Given", "GivenKind", "given_content", "parse_given", "path_of_file_uri"]
+__all__ = ["Given", "GivenKind", "given_content", "given_path", "parse_given", "path_of_file_uri"]
 
 GivenKind = Literal["file", "url", "data", "content"]
 
@@ -31,6 +31,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _FILE_URI = re.compile(r"file:(?://([^/?#]*))?(/.*)?", re.IGNORECASE | re.DOTALL)
 _DRIVE = re.compile(r"/[A-Za-z]:(?=/|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# Names that Windows takes for devices in any folder, and what follows a colon, which is another stream of a file.
+_DEVICE = re.compile(r"(?:CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(?:COM|LPT)[0-9¹²³])(?:[. ].*)?|.*:.*", re.IGNORECASE)
 _LONGEST_NAME = 1_024
 _KNOWN = "Known are file://, http://, https:// and data:, and plain paths."
 
@@ -97,6 +99,12 @@ def given_content(content: str | bytes, name: str, media_type: str = "") -> Give
     )
 
 
+def given_path(resolved: Path) -> Given:
+    """A path that was checked: it is not resolved a second time, which may give another answer."""
+    name = resolved.name or str(resolved)
+    return Given("file", resolved.as_uri(), normal_name(name) or shown_name(name), resolved)
+
+
 def path_of_file_uri(uri: str, *, windows: bool = os.name == "nt") -> PurePath:
     """The path that a file: URI means on this system, or on another.
 
@@ -116,8 +124,14 @@ def path_of_file_uri(uri: str, *, windows: bool = os.name == "nt") -> PurePath:
         raise UsageError("No path has a NUL character in it.", hint="It looks like file:///home/ada/notes.md")
     if not windows:
         return PurePosixPath(decoded.decode("utf-8", "surrogateescape"))
-    path = decoded.decode("utf-8", "replace")
-    return PureWindowsPath(path[1:] if _DRIVE.match(path) else path)
+    path = decoded.decode("utf-8", "replace").replace("\\", "/")
+    meant = PureWindowsPath(path[1:] if _DRIVE.match(path) else path)
+    if path.startswith("//") or any(_DEVICE.fullmatch(part) for part in meant.parts[1:]):
+        raise UsageError(
+            f"{uri[:100]} names a device or another computer.",
+            hint="A path on this one looks like file:///C:/Users/Ada/notes.md",
+        )
+    return meant
 
 
 def _existing_path(uri: str) -> Path:
@@ -135,9 +149,7 @@ def _exists(path: Path | None) -> bool:
 
 def _given_file(path: Path) -> Given:
     try:
-        resolved = full_path(path)
-        name = resolved.name or str(resolved)
-        return Given("file", resolved.as_uri(), normal_name(name) or shown_name(name), resolved)
+        return given_path(full_path(path))
     except (OSError, RuntimeError, ValueError) as error:  # too long, links in a circle, `~` of nobody, a NUL
         raise UsageError(f"{str(path)[:100]!r} is no path of a file ({error}).", hint=_KNOWN) from error
 

@@ -81,12 +81,11 @@ def parse_url(text: str) -> WebUrl:
             hint="Addresses are stored and shown: leave it out, or download the file and give its path.",
         )
     host, port = _host_and_port(authority)
-    return WebUrl(
-        scheme,
-        host,
-        None if port == _PORTS[scheme] else port,
-        _without_dots(_escaped(path.replace("\\", "/"))) + _escaped(query),
-    )
+    target = _without_dots(_escaped(path.replace("\\", "/"))) + _escaped(query)
+    url = WebUrl(scheme, host, None if port == _PORTS[scheme] else port, target)
+    if len(url.text) > _LONGEST:  # when it is read again it would be none
+        raise UsageError(f"{_shown(url.text)} is too long.", hint="Download the file and give its path.")
+    return url
 
 
 def _host_and_port(authority: str) -> tuple[str, int | None]:

@@ -199,8 +199,8 @@ class _Asking:
         """Ask only for what is new. After a redirect the time says nothing: it may lead to another, older page."""
         if self._before is None:
             return []
-        if self._before.etag:
-            return [("If-None-Match", self._before.etag)]
+        if etag := _short(self._before.etag):  # it may have come with an imported collection
+            return [("If-None-Match", etag)]
         if self._before.mtime_ns and is_first:
             return [("If-Modified-Since", formatdate(self._before.mtime_ns // _SECOND, usegmt=True))]
         return []

@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,7 @@ __all__ = ["Batch", "Watcher"]
 
 _SLICE_SECONDS: Final = 0.1  # of embedding, before words get their turn
 _COLLECTIONS_SECONDS: Final = 2.0  # how often to see whether there are other collections
+_MOST_NEWS: Final = 1_000
 _EVERYTHING_SECONDS: Final = 600.0  # how often to look at everything, whatever was heard
 _LONGEST_DELAY: Final = 60.0  # between two tries of what fails
 _SHORTEST_DELAY: Final = 0.5  # even when there is news
@@ -88,7 +90,8 @@ class Watcher:
         self._store, self._directory, self._settings_of = store, directory, settings_of
         self._names, self._embedder, self._poll = frozenset(names), embedder, poll
         self._on_batch = on_batch or (lambda _: None)
-        self._heard: queue.SimpleQueue[News | None] = queue.SimpleQueue()
+        # Whoever listens waits when it is full; what the system then drops makes it look at everything.
+        self._heard: queue.Queue[News | None] = queue.Queue(_MOST_NEWS)
         self._stopped = threading.Event()
         self._folders: dict[str, FolderWatch] = {}
         self._settings: dict[str, IndexSettings] = {}
@@ -101,7 +104,15 @@ class Watcher:
     def stop(self) -> None:
         """End soon: what has been begun is finished, nothing is lost."""
         self._stopped.set()
-        self._heard.put(None)
+        with suppress(queue.Full):  # then there is something to wake up for
+            self._heard.put_nowait(None)
+
+    def _tell_later(self, news: News) -> None:
+        """Called by those who listen; ends with the watcher, though nobody takes anything any more."""
+        while not self._stopped.is_set():
+            with suppress(queue.Full):
+                self._heard.put(news, timeout=1.0)
+                return
 
     def run(self) -> None:
         """Watch until told to stop.
@@ -199,7 +210,7 @@ class Watcher:
             each.join()
         for name, collection in wanted.items():
             if name not in self._folders:
-                self._folders[name] = FolderWatch(collection, self._heard.put, poll=self._poll)
+                self._folders[name] = FolderWatch(collection, self._tell_later, poll=self._poll)
                 self._folders[name].start()
 
     # Working

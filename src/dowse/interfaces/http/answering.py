@@ -13,7 +13,7 @@ from dowse.interfaces.http import asking
 from dowse.interfaces.http.door import unauthorized
 from dowse.interfaces.http.errors import BodyTimeoutError, MethodError, RequestTimeoutError
 from dowse.interfaces.http.metrics import Metrics
-from dowse.interfaces.http.rows import Answered, Asked, Row, compact, enveloped
+from dowse.interfaces.http.rows import Answered, Asked, Row, enveloped
 from dowse.interfaces.mcp.dialect import Json, Lane, UnexpectedError
 from dowse.interfaces.mcp.schema import Checker
 
@@ -86,7 +86,7 @@ def as_error(error: DowseError, body: Json, headers: Mapping[str, str] | None = 
         more["WWW-Authenticate"] = 'Bearer realm="dowse"'
     if error.http_status in {429, 503}:
         more["Retry-After"] = str(error.details.get("retry_after", 1))
-    return Response(compact(body).encode(), error.http_status, more, media_type=JSON)
+    return Response(wire.compact(body).encode(), error.http_status, more, media_type=JSON)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from dowse.errors import DowseError
+from dowse.interfaces import wire
 from dowse.interfaces.http import asking
 from dowse.interfaces.http.answering import Shared, failed
 from dowse.interfaces.http.jobs import job_json
-from dowse.interfaces.http.rows import compact
 from dowse.interfaces.mcp.jobs import Job
 
 from starlette.responses import StreamingResponse  # isort: skip
@@ -72,4 +72,4 @@ async def _events(job: Job) -> AsyncIterator[str]:
 
 
 def _event(name: str, job: Job) -> str:
-    return f"event: {name}\ndata: {compact(job_json(job))}\n\n"
+    return f"event: {name}\ndata: {wire.compact(job_json(job))}\n\n"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from dowse.evaluate import Evaluation, Plan
 from dowse.interfaces import wire
 from dowse.interfaces.http import fields
 from dowse.interfaces.http.documents import METADATA
@@ -84,7 +85,31 @@ def ingest(asked: Asked) -> Answered:
         return report
 
     job = jobs.start(f"Ingesting into {collection}", work, collections=[collection])
-    if not job.wait(arguments["wait"]):
+    return _awaited(job, arguments["wait"])
+
+
+def evaluated(asked: Asked) -> Answered:
+    """Measure the answers on queries made from the documents, and wait for it a while."""
+    arguments, engine = asked.arguments, asked.engine
+    plan = Plan(
+        collections=tuple(arguments.get("collections", ())),
+        modes=tuple(arguments.get("modes", ())),
+        sample=arguments["sample"],
+        remember=asked.access.collections is None,  # the history is that of the whole index
+    )
+    for name in plan.collections:
+        engine.collection(name)
+
+    def work(tell: OnEvent) -> Evaluation:
+        return engine.evaluate(plan, on_event=tell)
+
+    job = asked.jobs.start("Measuring the answers", work, kind="eval", collections=plan.collections or None)
+    return _awaited(job, arguments["wait"])
+
+
+def _awaited(job: Job, seconds: float) -> Answered:
+    """The job at its end, or as it runs after these seconds."""
+    if not job.wait(seconds):
         return Answered(job_json(job), status=202)
     if job.error is not None:
         raise job.error
@@ -129,6 +154,8 @@ def _result(result: object) -> Json | None:
         return wire.ingest_report(result)
     if isinstance(result, EmbedReport):
         return wire.embed_report(result)
+    if isinstance(result, Evaluation):
+        return wire.evaluation(result)
     if isinstance(result, list):
         return {"collections": [wire.index_report(each) for each in result]}
     return None
@@ -137,7 +164,7 @@ def _result(result: object) -> Json | None:
 JOB = fields.object_of(
     {
         "id": fields.TEXT,
-        "kind": fields.enum("update", "ingest", "embed"),
+        "kind": fields.enum("update", "ingest", "embed", "eval"),
         "what": fields.TEXT,
         "collections": fields.maybe(fields.list_of(fields.TEXT)),
         "state": fields.enum("running", "done", "failed", "cancelled"),
@@ -145,7 +172,7 @@ JOB = fields.object_of(
         "ended": fields.maybe(fields.TIME),
         "step": fields.object_of(
             {
-                "stage": fields.enum("walk", "read", "store", "embed", "done"),
+                "stage": fields.enum("walk", "read", "store", "embed", "ask", "done"),
                 "done": fields.WHOLE,
                 "total": fields.WHOLE,
                 "path": fields.TEXT,
@@ -161,6 +188,13 @@ UPDATING: Json = {
     "retry": fields.flag("Try again what took too long to read."),
     "web": fields.choice("Whether to ask the servers of web pages what changed.", ("leave", "ask"), default="leave"),
     "embed": fields.flag("Make vectors afterwards.", default=True),
+}
+_WAIT: Json = {
+    "type": "number",
+    "minimum": 0,
+    "maximum": 30,
+    "default": 3,
+    "description": "Seconds to wait for its end; then the job is answered as it runs (202).",
 }
 _ONE = "/api/v1/jobs/{job}"
 _NAMED = fields.taking({"job": fields.text("Its id.", 1, 100)}, "job")
@@ -178,13 +212,7 @@ ROWS = (
             schemas.INGEST["properties"]
             | {
                 "metadata": METADATA,
-                "wait": {
-                    "type": "number",
-                    "minimum": 0,
-                    "maximum": 30,
-                    "default": 3,
-                    "description": "Seconds to wait for its end; then the job is answered as it runs (202).",
-                },
+                "wait": _WAIT,
             }
         ),
         in_body=True,
@@ -217,6 +245,36 @@ ROWS = (
         statuses=(202,),
         errors=(404, 503),
         writes=True,
+    ),
+    Row(
+        "POST",
+        "/api/v1/eval",
+        "evaluate",
+        "Measure the answers on queries made from the documents",
+        evaluated,
+        JOB,
+        tag="jobs",
+        takes=fields.taking(
+            {
+                "collections": fields.texts("Whose documents; without it, those that are searched by default.", 1_000),
+                "modes": {
+                    "type": "array",
+                    "items": fields.enum("lex", "vec", "hybrid"),
+                    "uniqueItems": True,
+                    "maxItems": 3,
+                    "description": "How to ask; without it, in every way that the index can answer.",
+                },
+                "sample": fields.whole("How many queries of each kind.", 1, 1_000) | {"default": 50},
+                "wait": _WAIT,
+            }
+        ),
+        in_body=True,
+        statuses=(200, 202),
+        errors=(404, 409, 422, 503),
+        writes=True,
+        seconds=45.0,
+        description="The figures are in the job's `result`: recall@10, MRR@10, nDCG@10 and latency by mode, and what "
+        "changed since the run before.",
     ),
     Row("GET", "/api/v1/jobs", "list_jobs", "List jobs", listed, fields.list_of(JOB), tag="jobs"),
     Row("GET", _ONE, "get_job", "See a job", read, JOB, tag="jobs", takes=_NAMED, errors=(404,)),

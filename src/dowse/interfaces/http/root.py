@@ -6,11 +6,11 @@ from typing import Any
 
 from dowse import __version__
 from dowse.errors import DowseError
+from dowse.interfaces import wire
 from dowse.interfaces.http.answering import JSON, Shared, failed
 from dowse.interfaces.http.errors import BusyError, MethodError
 from dowse.interfaces.http.metrics import BOUNDS
 from dowse.interfaces.http.openapi import described
-from dowse.interfaces.http.rows import compact
 from dowse.interfaces.mcp.access import Access
 
 from starlette.responses import Response  # isort: skip
@@ -103,7 +103,7 @@ class _Endpoint:
 
 
 def _json(value: object) -> Response:
-    return Response(compact(value).encode(), media_type=JSON)
+    return Response(wire.compact(value).encode(), media_type=JSON)
 
 
 def _counted(collections: Iterable[Any], what: str) -> list[tuple[Mapping[str, str], float]]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dowse.interfaces.http.metrics import Metrics
     from dowse.interfaces.mcp.jobs import Jobs
 
-__all__ = ["LARGEST_BODY", "LARGEST_JSON", "Answered", "Asked", "Row", "compact", "enveloped"]
+__all__ = ["LARGEST_BODY", "LARGEST_JSON", "Answered", "Asked", "Row", "enveloped"]
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -121,9 +121,4 @@ def enveloped(asked: Asked, answered: Answered) -> str:
         meta["next_cursor"] = answered.next_cursor
     if answered.notes:
         meta["notes"] = list(answered.notes)
-    return compact({"data": answered.data, "meta": meta})
-
-
-def compact(value: object) -> str:
-    """JSON for programs."""
-    return wire.dumps(value, indent=None)
+    return wire.compact({"data": answered.data, "meta": meta})

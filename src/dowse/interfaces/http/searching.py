@@ -48,7 +48,7 @@ def search(asked: Asked) -> Answered:
 def asking_of(asked: Asked) -> Query:
     """The query of `search` and `why`, by the names of the dowse dialect."""
     arguments = asked.arguments
-    own = {name: arguments[name] for name in ("snippets", "fresh") if name in arguments}
+    own = {name: arguments[name] for name in ("snippets", "fresh", "merge") if name in arguments}
     return replace(query_of(asked.engine, arguments), **own)
 
 
@@ -63,7 +63,8 @@ def _rendered(asked: Asked, notes: list[str], ranks: dict[object, int], page: Pa
         "collections": dict(Counter(each["collection"] for each in results)),
         "types": dict(Counter(each["media_type"] for each in results)),
     }
-    data = {"mode": page.answer.mode, "results": results, "facets": facets, "omitted": page.omitted}
+    found = {"mode": page.answer.mode, **wire.verdict_of(page.answer)}
+    data = found | {"results": results, "facets": facets, "omitted": page.omitted}
     return enveloped(asked, Answered(data, page.cursor, notes))
 
 
@@ -116,12 +117,14 @@ _LEG = fields.object_of(
         "weight": fields.NUMBER,
     }
 )
+_FEATURE = fields.object_of({"name": fields.TEXT, "value": fields.NUMBER, "weight": fields.NUMBER})
 EXPLAIN = fields.object_of(
     {
         "legs": fields.list_of(_LEG),
         "fused": fields.NUMBER,
         "score": fields.NUMBER,
         "reranked": fields.maybe(fields.NUMBER),
+        "features": fields.list_of(_FEATURE),
     }
 )
 _SNIPPET = fields.object_of(
@@ -166,6 +169,8 @@ RESULT = fields.object_of(
 _FOUND = fields.object_of(
     {
         "mode": fields.enum("lex", "vec", "hybrid"),
+        "verdict": fields.enum("found", "uncertain", "absent"),
+        "confidence": fields.NUMBER,
         "results": fields.list_of(RESULT),
         "facets": fields.object_of({"collections": fields.COUNTS, "types": fields.COUNTS}),
         "omitted": fields.WHOLE,

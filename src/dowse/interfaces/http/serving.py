@@ -15,7 +15,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from dowse.errors import DowseError, UsageError
 from dowse.interfaces import wire
 from dowse.interfaces.http.errors import HeadersTooLargeError, UnreadableError
-from dowse.interfaces.http.rows import compact
 from dowse.interfaces.mcp import stdio
 from dowse.interfaces.mcp.dialect import Dialect
 from dowse.interfaces.mcp.server import Serving
@@ -80,7 +79,7 @@ class _Protocol(H11Protocol):
             if too_large
             else UnreadableError("This is no HTTP request.", hint=msg)
         )
-        body = compact(dict(wire.error(error))).encode()
+        body = wire.compact(dict(wire.error(error))).encode()
         headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
         headers.append((b"content-length", str(len(body)).encode()))
         reason = b"Request Header Fields Too Large" if too_large else b"Bad Request"

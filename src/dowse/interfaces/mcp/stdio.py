@@ -36,6 +36,9 @@ __all__ = ["converse", "run", "serve"]
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 5.0  # seconds for answers after stdin was closed, and for their way out
+_MOST_LINES = 1_000  # that wait for a client to read them
+_MOST_CALLS = 1_000  # that wait for their answers
+_LOOK_SECONDS = 0.02  # until the next look, where a client is that slow
 _Incoming: TypeAlias = SessionMessage | Exception
 
 
@@ -103,19 +106,23 @@ class _Wire:
     async def send_all(self, messages: ObjectReceiveStream[SessionMessage]) -> None:
         """Send whatever the server says."""
         async for item in messages:
-            self.send(item.message)
+            await self.send(item.message)
 
-    def send(self, message: types.JSONRPCMessage) -> None:
-        """Send one message."""
+    async def send(self, message: types.JSONRPCMessage) -> None:
+        """Send one message, when there is room for it: whoever does not read is not answered any further."""
+        while self._lines.qsize() >= _MOST_LINES:  # noqa: ASYNC110 - a thread makes the room
+            await anyio.sleep(_LOOK_SECONDS)
         self._lines.put(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id is not None:
             self._pending.discard(message.id)
             self._changed.set()
 
-    def asked(self, message: types.JSONRPCMessage) -> None:
+    async def asked(self, message: types.JSONRPCMessage) -> None:
         """Remember that a message wants an answer, or that another one will never have one."""
         self.was_used = True
         if isinstance(message, types.JSONRPCRequest):
+            while len(self._pending) >= _MOST_CALLS:  # noqa: ASYNC110 - rare, and answers come one by one
+                await anyio.sleep(_LOOK_SECONDS)
             self._pending.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             with suppress(TypeError):  # an id that is no id
@@ -157,15 +164,15 @@ class _Reader:
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
-            self._wire.send(_complaint(error))
+            await self._wire.send(_complaint(error))
             return
-        self._wire.asked(message)
+        await self._wire.asked(message)
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server has ended
             await self._to_server.send(SessionMessage(message))
 
     async def too_long(self) -> None:
         """Refuse a line that nobody should send."""
-        self._wire.send(_error(None, types.INVALID_REQUEST, f"Invalid request: more than {LONGEST_LINE:,} bytes"))
+        await self._wire.send(_error(None, types.INVALID_REQUEST, f"Invalid request: more than {LONGEST_LINE:,} bytes"))
 
     async def end(self) -> None:
         """There will be no more: see the calls under way to their end, then let the server end."""

@@ -43,7 +43,8 @@ def best_words(
     hits = _live(
         view, found, lambda dead: view.chunks.search({**body, "query": _without(body["query"], dead)}, everywhere=True)
     )
-    return Ranked(_sorted(hits, k), _ceiling(view, groups, counted))
+    # Scores count what was deleted until it is merged away, the ceiling does not: among few passages one may pass it.
+    return Ranked(_sorted(hits, k), max(_ceiling(view, groups, counted), *hits.values(), 0.0))
 
 
 def word_scores(view: View, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives) -> dict[Ref, float]:

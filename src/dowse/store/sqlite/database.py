@@ -171,7 +171,10 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         path.touch(mode=0o600)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
-        _check_owner(connection, path)  # before anything is written into what may be somebody else's
+        # Before anything is written into what may be somebody else's.
+        if _check_owner(connection, path) == 0:
+            for each in path.parent.glob(f"{path.name}*"):  # begun by somebody who died over it
+                each.chmod(0o600)
         connection.execute(f"PRAGMA page_size = {_PAGE}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")

@@ -1,5 +1,6 @@
 """One unchanging view of the store: an SQLite read transaction and the derived indexes that fit it."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from dowse.store.sqlite import rows, whole
 from dowse.store.sqlite.lexical import LexicalError
 from dowse.store.sqlite.passages import Passages
 from dowse.types import (
+    ORDINAL_BITS,
+    ORDINAL_MASK,
     Collection,
     Context,
     Document,
@@ -25,7 +28,6 @@ from dowse.types import (
     Ref,
     Scope,
     StoreStats,
-    ordinal_of,
     ref_of,
     version_of,
 )
@@ -41,7 +43,8 @@ WORDS_DAMAGED = "The word index is damaged, so words find nothing. Mend it: dows
 _MOST_NAMED = 5_000  # documents or passages that are named to the word index; of more, its hits are looked at
 _AFTER_HEX = "g"
 _BY_PATH = "l.name, d.path"
-_PARAMETERS = 500  # how many values one SQL statement takes; below every SQLite's limit
+_LARGEST = 2**63 - 1  # number that SQLite takes
+_PLACES_KEPT = 50_000  # rows and refs; some 10 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +261,7 @@ class SqliteSnapshot:
 
             wanted, parameters = as_condition(self._connection, filter)
             condition, values = f"{condition} AND {wanted}", [*values, *parameters]
-        page = (-1 if limit is None else limit, offset)
+        page = (-1 if limit is None else min(limit, _LARGEST), min(offset, _LARGEST))
         order = "d.created_at DESC, d.uuid DESC" if newest else _BY_PATH
         return self._documents(condition, (*values, *page), order, "LIMIT ? OFFSET ?")
 
@@ -386,35 +389,47 @@ class SqliteSnapshot:
         self, model_id: int, chosen: Sequence[int], collections: Sequence[int] | None
     ) -> dict[int, list[Ref]]:
         """The live chunks behind each row: none for what was deleted, several for copies."""
+        if collections is not None:
+            wanted = ",".join(map(str, collections)) or "NULL"
+            return self._read_refs(model_id, chosen, f"AND d.collection IN ({wanted})")
+        known: dict[int, list[Ref]] = self._places("refs of rows", model_id)
+        if missing := [row for row in chosen if row not in known]:
+            read = self._read_refs(model_id, missing, "")
+            known |= {row: read.get(row, []) for row in missing}
+        return {row: refs for row in chosen if (refs := known[row])}
+
+    def _read_refs(self, model_id: int, chosen: Sequence[int], scope: str) -> dict[int, list[Ref]]:
+        query = (
+            "SELECT v.row, d.version, c.ordinal FROM json_each(?) w "
+            "CROSS JOIN vectors v ON v.model = ? AND v.row = w.value "
+            f"JOIN chunks c ON c.key = v.key JOIN documents d ON d.content = c.content {scope}"
+        )
         found: dict[int, list[Ref]] = {}
-        scope = "" if collections is None else f"AND d.collection IN ({','.join(map(str, collections)) or 'NULL'})"
-        for part, marks in _parts(chosen):
-            query = (
-                "SELECT v.row, d.version, c.ordinal FROM vectors v JOIN chunks c ON c.key = v.key "
-                f"JOIN documents d ON d.content = c.content WHERE v.model = ? AND v.row IN ({marks}) {scope}"
-            )
-            for row, version, ordinal in self._connection.execute(query, (model_id, *part)):
-                found.setdefault(row, []).append(ref_of(version, ordinal))
+        for row, version, ordinal in self._connection.execute(query, (json.dumps(list(chosen)), model_id)):
+            found.setdefault(row, []).append(ref_of(version, ordinal))
         return found
 
     def _rows_of_refs(self, model_id: int, refs: Sequence[Ref]) -> dict[Ref, int]:
-        query = (
-            "SELECT v.row FROM documents d JOIN chunks c ON c.content = d.content AND c.ordinal = ? "
-            "JOIN vectors v ON v.model = ? AND v.key = c.key WHERE d.version = ?"
-        )
-        found: dict[Ref, int] = {}
-        for ref in refs:
-            row = self._connection.execute(query, (ordinal_of(ref), model_id, version_of(ref))).fetchone()
-            if row is not None:
-                found[ref] = row[0]
-        return found
+        known: dict[Ref, int | None] = self._places("rows of refs", model_id)
+        if missing := [ref for ref in refs if ref not in known]:
+            query = (
+                "SELECT w.value, v.row FROM json_each(?) w "
+                f"CROSS JOIN documents d ON d.version = w.value >> {ORDINAL_BITS} "
+                f"JOIN chunks c ON c.content = d.content AND c.ordinal = (w.value & {ORDINAL_MASK}) "
+                "JOIN vectors v ON v.model = ? AND v.key = c.key"
+            )
+            read = dict(self._connection.execute(query, (json.dumps(missing), model_id)).fetchall())
+            known |= {ref: read.get(ref) for ref in missing}
+        return {ref: row for ref in refs if (row := known[ref]) is not None}
 
-
-def _parts(values: Sequence[int]) -> Iterator[tuple[Sequence[int], str]]:
-    """Values in parts that fit a statement, each with its question marks."""
-    for first in range(0, len(values), _PARAMETERS):
-        part = values[first : first + _PARAMETERS]
-        yield part, ",".join("?" * len(part))
+    def _places(self, name: str, model_id: int) -> dict[Any, Any]:
+        """What is remembered of rows and refs until the next change: nearby questions meet the same ones."""
+        memory = self._derived.memory
+        key = f"{name} of model {model_id}"
+        if len(memory.get(key, ())) > _PLACES_KEPT:
+            del memory[key]
+        places: dict[Any, Any] = memory.setdefault(key, {})
+        return places
 
 
 def _unique(terms: Sequence[str]) -> list[str]:

@@ -77,7 +77,9 @@ def sift(engine: Engine, folder: Path, collection: str, *, recursive: bool, tell
             if item.code in _TELLING:
                 sifted.fail(str(folder / item.path), item.code, item.reason)
             continue
-        path = item.absolute.resolve()
+        path = Path(item.real)
+        if not path.is_relative_to(folder):  # a link has taken the folder's place
+            continue
         try:
             digest = hashlib.sha256(sources.read(path, most)[0]).hexdigest()
         except SourceError as error:

@@ -6,6 +6,7 @@ from stat import S_ISDIR
 
 from dowse.engine import DEFAULT_COLLECTION
 from dowse.ingest.extract import media_type_of
+from dowse.ingest.sources.given import given_path
 from dowse.interfaces.mcp.access import RefusedError
 from dowse.interfaces.mcp.dialect import Arguments, Call, Json, Reply
 from dowse.interfaces.mcp.dialects.docvec.failures import FailedError, reading_failed
@@ -28,7 +29,7 @@ def index_file(call: Call, arguments: Arguments) -> Reply:
     if media_type_of(path.name) is None:
         extension = path.suffix or path.name
         raise FailedError("UNSUPPORTED_FORMAT", f"Unsupported file format: {extension}", extension=extension)
-    report = call.engine.ingest(path, collection=_collection(call), on_event=call.tell)
+    report = call.engine.ingest(given_path(path), collection=_collection(call), on_event=call.tell)
     for entry in (*report.failed, *report.skipped):
         raise reading_failed(entry.code, given, entry.reason, entry.hint)
     info = report.done[0].info
@@ -56,7 +57,8 @@ def index_directory(call: Call, arguments: Arguments) -> Reply:
     sifted = sift(call.engine, folder, collection, recursive=arguments["recursive"], tell=call.tell)
     report = IngestReport()
     if sifted.new:
-        report = call.engine.ingest(*map(Path, sifted.new), collection=collection, on_event=call.tell)
+        files = [given_path(Path(path)) for path in sifted.new]
+        report = call.engine.ingest(*files, collection=collection, on_event=call.tell)
         sifted.settle(report, call.engine.collection(collection).collection.root)
     warnings = _embed(call)
     chunk_ids = {source_file(done.info.uri): _chunk_ids(done.info) for done in report.done}

@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from dowse.errors import NotFoundError, SourceError
-from dowse.ingest.sources.given import Given, given_content, parse_given
+from dowse.ingest.sources.given import Given, given_content, given_path, parse_given
 from dowse.interfaces import wire
 from dowse.interfaces.mcp.dialect import Arguments, BadArgumentsError, Call, Json, Reply
 from dowse.interfaces.mcp.dialects.dowse import naming
@@ -49,7 +48,7 @@ def ingest(call: Call, arguments: Arguments) -> Reply:
     if not isinstance(job.result, IngestReport):
         raise WorkCancelledError("The work was cancelled.")
     report = job.result
-    _check(report, is_folder=isinstance(given, Path) and given.is_dir())
+    _check(report, is_folder=given.path is not None and given.path.is_dir())
     warnings = call.jobs.embed(call.engine, seconds=_VECTOR_SECONDS) if report.done else ()
     return reply(rendered({"state": "done", "collection": collection} | _report(report, warnings)))
 
@@ -70,7 +69,7 @@ def counts(report: IngestReport) -> dict[str, int]:
     return {name: count for name, count in made.items() if count}
 
 
-def given_of(call: Call, arguments: Arguments) -> Given | Path:
+def given_of(call: Call, arguments: Arguments) -> Given:
     """What is to be ingested, if this connection may.
 
     Raises:
@@ -91,7 +90,7 @@ def given_of(call: Call, arguments: Arguments) -> Given | Path:
     path = call.check_path(given.path)
     if not path.exists():
         raise NotFoundError(f"There is no file or folder {arguments['source']}.", hint="Give its absolute path.")
-    return path
+    return given_path(path)
 
 
 def _awaited(call: Call, job: Job) -> bool:

@@ -4,6 +4,7 @@ import os
 from contextlib import suppress
 
 from dowse.errors import NotFoundError, SourceError
+from dowse.ingest.sources.given import Given, given_path, parse_given
 from dowse.interfaces.mcp.dialect import Arguments, Call, Json, Reply
 from dowse.interfaces.mcp.dialects.mcpvectordb.reading import find, no_document
 from dowse.interfaces.mcp.dialects.mcpvectordb.shapes import kept, source
@@ -22,12 +23,12 @@ def ingest_file(call: Call, arguments: Arguments) -> Reply:
         raise SourceError(f"{path} is a folder.", reason="folder", hint="Give the path of one file.")
     if not os.path.exists(path):  # noqa: PTH110  # the same
         raise NotFoundError(f"File not found: {path}")
-    return _ingest(call, arguments, str(path))
+    return _ingest(call, arguments, given_path(path))
 
 
 def ingest_url(call: Call, arguments: Arguments) -> Reply:
     """What is at an address of the web."""
-    return _ingest(call, arguments, call.access.check_url(arguments["url"]))
+    return _ingest(call, arguments, parse_given(call.access.check_url(arguments["url"])))
 
 
 def delete_document(call: Call, arguments: Arguments) -> Reply:
@@ -40,7 +41,7 @@ def delete_document(call: Call, arguments: Arguments) -> Reply:
     return Reply.json({"status": "deleted", "doc_id": str(info.id), "deleted_chunks": info.chunks})
 
 
-def _ingest(call: Call, arguments: Arguments, given: str) -> Reply:
+def _ingest(call: Call, arguments: Arguments, given: Given) -> Reply:
     library, metadata = arguments["library"], arguments.get("metadata")
     report = call.engine.ingest(
         given,
@@ -53,7 +54,7 @@ def _ingest(call: Call, arguments: Arguments, given: str) -> Reply:
     for entry in (*report.failed, *report.skipped):
         raise SourceError(entry.reason, reason=entry.code, hint=entry.hint)
     if not report.done:
-        raise SourceError(f"{given} left the index while it was ingested.", hint="Ingest it again.")
+        raise SourceError(f"{given.uri} left the index while it was ingested.", hint="Ingest it again.")
     return Reply.json(_ingested(report.done[0], _embed(call, report.done[0])))
 
 

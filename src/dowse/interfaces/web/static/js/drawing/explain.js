@@ -2,6 +2,7 @@
 import { h, svg } from "../dom.js";
 
 const NAMES = { lex: "Words", vec: "Meaning" };
+const FEATURES = { window: "Close together", pairs: "In this order", unread: "Not read", code: "Code", recent: "Recent" };
 const WIDE = 1000; // units of a bar that is stretched to its place
 
 const share = (value) => Math.max(0, Math.min(1, value ?? 0));
@@ -16,8 +17,8 @@ function legRow(leg) {
 /** The rows of the drawing: the legs, whatever else the trace weighs, the sum, the score. */
 export function rowsOf({ legs, fused, score, reranked, features }) {
   const rows = legs.map(legRow);
-  for (const [name, value] of Object.entries(features ?? {})) {
-    if (typeof value === "number") rows.push({ name, value, kind: "extra", says: number(value) });
+  for (const { name, value, weight } of features ?? []) {
+    rows.push({ name: FEATURES[name] ?? name, value, kind: "extra", says: `${number(value)} × ${number(weight)}` });
   }
   rows.push({ name: "Together", parts: legs, value: fused, kind: "sum", says: number(fused) });
   if (reranked !== null && reranked !== undefined) {

@@ -8,7 +8,7 @@ import { fromParams, MODES, same, toAddress } from "../question.js";
 import { failed, notes, waiting } from "../states.js";
 import { drawFacets } from "./facets.js";
 import { keyOf, resultItem } from "./results.js";
-import { nothingFound, welcome } from "./welcome.js";
+import { endWelcome, nothingFound, welcome } from "./welcome.js";
 
 const REST = 300; // ms after the last letter until the address follows
 const KEPT = { kept: true };
@@ -137,6 +137,7 @@ function run() {
   clear.hidden = !question.q;
   slash.hidden = Boolean(question.q);
   if (asks) {
+    endWelcome();
     asker.ask(question, stats);
     return;
   }
@@ -151,16 +152,20 @@ function run() {
 
 // The answer
 
+const DOUBTS = { absent: "This is probably not in your documents; these passages come nearest.", uncertain: "It is uncertain whether these passages answer." };
+
 function onAnswer(given) {
   answer = given;
   const { data, meta, last, trouble } = given;
-  const said = [...(meta.notes ?? []), ...(trouble ? [`Only words were searched: ${trouble.message}`] : [])];
+  const doubt = last && data.results.length && DOUBTS[data.verdict];
+  const said = [...(doubt ? [doubt] : []), ...(meta.notes ?? []), ...(trouble ? [`Only words were searched: ${trouble.message}`] : [])];
   if (data.results.length) {
     fill(around, notes(said));
     draw(data.results);
-  } else if (last) {
-    fill(list);
-    nothingFound(around, question, said, change);
+  } else {
+    fill(list); // what is left there answers another question
+    if (last) nothingFound(around, question, said, change);
+    else fill(around, h("p", { class: "faint" }, "No passage has these words. Looking for the meaning…"));
   }
   more(meta.next_cursor);
   const took = meta.elapsed_ms === undefined ? "" : ` in ${Math.max(1, Math.round(meta.elapsed_ms))} ms`;

@@ -27,6 +27,11 @@ function start() {
   );
 }
 
+/** A question is asked: what is still on its way for the start must not cover its answer. */
+export function endWelcome() {
+  turn += 1;
+}
+
 /** What there is to search, into `place`; `stats` may still be on its way. */
 export async function welcome(place, stats, retry) {
   const mine = ++turn;

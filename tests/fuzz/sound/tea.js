@@ -1,0 +1,2 @@
+export function tea(a) { return `${a}` }
+class T { x() {} }

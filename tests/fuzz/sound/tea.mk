@@ -1,0 +1,2 @@
+tea: water ## make it
+	echo hot

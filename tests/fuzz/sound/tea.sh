@@ -1,0 +1,6 @@
+#!/bin/sh
+tea() {
+  cat <<EOF
+hot
+EOF
+}
