@@ -38,13 +38,13 @@ test: setup  ## every test but the slow ones
 	@$(BIN)/python -m pytest -n auto -m "not slow and not cluster and not clients" $(ARGS)
 
 test-slow: setup  ## the slow end: storms, large folders, thorough properties
-	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m "slow and not soak and not cluster" $(ARGS)
+	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n auto -m "slow and not cluster" $(ARGS)
 	@HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest tests/property $(ARGS)
-	@$(BIN)/python -m pytest -m soak -s $(ARGS)
 
 figures: setup  ## the figures of docs/concepts/reliability.md: storms, power failures, faults, sizes (an hour)
 	@DOWSE_TEST_FIGURES=benchmarks/results/reliability $(BIN)/python -m pytest -n auto -m slow \
-		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py tests/test_memory.py $(ARGS)
+		tests/test_storms.py tests/test_power_loss.py tests/test_faults.py tests/test_compaction.py tests/test_memory.py \
+		tests/test_many_processes.py $(ARGS)
 	@DOWSE_TEST_FIGURES=benchmarks/results/reliability $(BIN)/python -m pytest -n auto tests/security $(ARGS)
 	@$(BIN)/python scripts/reference.py
 

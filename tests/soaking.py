@@ -41,14 +41,16 @@ class Tally:
     kills: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        def said(counts: Mapping[str, int]) -> str:
-            return ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())) or "none"
-
-        return (
-            f"processes started: {said(self.processes)}\nkilled: {said(self.kills)}\n"
-            f"operations: {said(self.operations)}\nerrors: {len(self.errors)}"
-        )
+    def numbers(self) -> dict[str, int]:
+        """All of it, added up."""
+        writes = sum(self.operations[kind] for kind in KINDS if kind != "read")
+        return {
+            "processes started": self.processes.total(),
+            "killed": self.kills.total(),
+            "writes": writes,
+            "reads": self.operations["read"],
+            "errors": len(self.errors),
+        }
 
 
 def text_of(name: str, version: int) -> str:

@@ -183,9 +183,9 @@ def soak(tmp_path, seconds, readers, seed):
     runtime = Path(tempfile.mkdtemp(prefix="dw"))  # the path of a socket is short
     try:
         tally = Soak(tmp_path, seed, {"DOWSE_DAEMON": "on", "XDG_RUNTIME_DIR": str(runtime)}).run(seconds, readers)
-        print(f"\n{seconds:g} s\n{tally}")  # noqa: T201  # the figures; `make test-slow` shows them
         assert tally.errors == []
         assert set(KINDS) <= set(tally.operations)
+        return tally
     finally:
         for endpoint in endpoints(runtime / "dowse"):
             ask(endpoint, "stop")
@@ -198,11 +198,11 @@ def test_readers_and_writers_of_every_kind_never_see_an_error_or_an_old_result(t
 
 
 @pytest.mark.slow
-@pytest.mark.soak
 @pytest.mark.timeout(SOAK_SECONDS + 600)
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
-def test_readers_and_writers_of_every_kind_go_on_for_minutes(tmp_path):
-    soak(tmp_path, SOAK_SECONDS, readers=4, seed=2)
+def test_readers_and_writers_of_every_kind_go_on_for_minutes(tmp_path, figure):
+    tally = soak(tmp_path, SOAK_SECONDS, readers=4, seed=2)
+    figure("many processes", {"minutes": round(SOAK_SECONDS / 60, 1), "processes at once": 8, **tally.numbers()})
 
 
 def test_an_older_version_refuses_an_index_of_a_newer_one_politely(tmp_path):

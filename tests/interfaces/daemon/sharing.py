@@ -58,16 +58,20 @@ class Sharing:
 
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that is dead and not yet buried does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        pass
     if Path("/proc/self").exists():
-        return False
+        return state_of(pid) not in {"", "Z"}
     with suppress(OSError):
         os.kill(pid, 0)
         return True
     return False
+
+
+def state_of(pid: int) -> str:
+    """The letter that Linux has for what a process does; nothing where there is none, T for one that is stopped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 @contextmanager

@@ -10,12 +10,22 @@ import pytest
 
 from dowse import __version__
 from dowse.interfaces.daemon.meeting import PROTOCOL, endpoints, receive_line
-from interfaces.daemon.sharing import is_alive
+from interfaces.daemon.sharing import is_alive, state_of
 from interfaces.mcp.lines import ENVELOPE, until
 from workbench import open_at
 
 TEA = {"query": "tea"}
 NOTE = {"content": "# A note\n\nOn zebras.\n", "name": "zebra.md", "collection": "given"}
+
+
+def wait_until_forwarded(server):
+    """The thin client reads its stdin again when it has passed on everything that it read before."""
+    from fcntl import ioctl  # of POSIX, as is everything here
+    from termios import FIONREAD
+
+    for _ in range(2):
+        server.send({"method": "notifications/nothing"})
+        until(lambda: ioctl(server.stdin, FIONREAD, bytes(4)) == bytes(4))
 
 
 def texts(answer):
@@ -31,11 +41,13 @@ def test_reads_without_an_answer_are_asked_again_and_writes_are_told_to_be_unkno
         assert server.ask(1, "tools/list", **meta)["result"]["tools"]
         before = shared.pid()
         os.kill(before, signal.SIGSTOP)  # in the middle: it has the calls, and answers none
+        until(lambda: state_of(before) == "T")
         server.send({"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": TEA} | meta})
         server.send({"id": "2", "method": "tools/call", "params": {"name": "ingest", "arguments": NOTE} | meta})
         server.send({"id": 3, "method": "tools/list", "params": meta})
         server.send({"id": 4, "method": "tools/call", "params": {"name": "search", "arguments": TEA} | meta})
         server.send({"method": "notifications/cancelled", "params": {"requestId": 4}})
+        wait_until_forwarded(server)
         os.kill(before, signal.SIGKILL)
         answers = {message["id"]: message for message in (server.receive() for _ in range(3))}
         assert "notes/tea.md" in texts(answers[2])

@@ -26,7 +26,7 @@ def options(command):
 
 def test_the_thin_client_knows_the_options_of_the_command_and_no_others():
     known = options(serving.mcp)
-    left = {"--no-daemon"}  # what means: not thin
+    left = {"--no-daemon", "--log-format"}  # what means: not thin, and what hardly any client says
     assert set(thin.TEXTS) | set(thin.FLAGS) == (set(known) | {"--transport"}) - left
     for spelling, name in (thin.TEXTS | thin.FLAGS).items():
         said, is_flag = options(serving.server)[spelling]
