@@ -102,7 +102,7 @@ def _workers(value: object) -> int | None:
 
 def _ceiling(value: object) -> int:
     """None, or so much that the program itself fits below it."""
-    return 0 if value in {0, "0"} else _whole(_LEAST_MEMORY, 1 << 44)(_size(value))
+    return 0 if value in (0, "0") else _whole(_LEAST_MEMORY, 1 << 44)(_size(value))
 
 
 def _size(value: object) -> int:
