@@ -13,7 +13,7 @@ import pytest
 from dowse import ConflictError, DowseError, Event, ModelMismatchError, NotFoundError, Query, UsageError
 from dowse.inference import hashed
 from dowse.inference.hashed import HashedEmbedder
-from dowse.ingest import backlog, intake
+from dowse.ingest import backlog, intake, settings
 from workbench import HOUR_NS, age, facts, files_found, ids, many, open_at, problems, write
 
 NOTES = {
@@ -600,7 +600,7 @@ def stop_at(stage: str, done: int = 0):
 
 
 def test_a_run_that_was_stopped_again_and_again_ends_like_one_that_was_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "_BATCH_DOCUMENTS", 4)
+    monkeypatch.setattr(settings, "_BATCH_DOCUMENTS", 4)
     monkeypatch.setattr(backlog, "_BATCH", 5)
     texts = {**many(22), "copy.md": many(1)["part0/note000.md"], "broken.md": b"\0", "photo.png": b"x", "empty.md": ""}
     root = write(tmp_path / "notes", texts)
@@ -625,7 +625,7 @@ def test_a_run_that_was_stopped_again_and_again_ends_like_one_that_was_not(tmp_p
 
 
 def test_an_update_that_was_stopped_ends_like_one_that_was_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "_BATCH_DOCUMENTS", 3)
+    monkeypatch.setattr(settings, "_BATCH_DOCUMENTS", 3)
     root = write(tmp_path / "notes", many(16))
     with open_at(tmp_path / "one") as whole, open_at(tmp_path / "two") as stopped:
         for engine in (whole, stopped):

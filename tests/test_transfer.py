@@ -195,7 +195,9 @@ def test_a_backup_of_an_earlier_layout_is_restored_and_brought_up_to_date(tmp_pa
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         archive.extractall(tmp_path / "old")
     connection = sqlite3.connect(tmp_path / "old" / "dowse.db", isolation_level=None)
-    connection.executescript("ALTER TABLE models DROP COLUMN touched_at; PRAGMA user_version = 2;")
+    connection.executescript(
+        "ALTER TABLE models DROP COLUMN touched_at; DROP INDEX contents_counts; PRAGMA user_version = 2;"
+    )
     connection.close()
     data = (tmp_path / "old" / "dowse.db").read_bytes()
     import hashlib

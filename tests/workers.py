@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dowse import DowseError, Engine, Query
-from dowse.ingest import backlog, intake
+from dowse.ingest import backlog, settings
 from dowse.store.portable import parts
 from dowse.store.sqlite import care
 from dowse.store.sqlite.lexical import LexicalIndex
@@ -60,7 +60,7 @@ def acknowledge() -> None:
 
 def update(folder: Path, root: Path) -> None:
     """Bring the index up to date in small steps: words, then vectors."""
-    intake._BATCH_DOCUMENTS, backlog._BATCH = 4, 4
+    settings._BATCH_DOCUMENTS, backlog._BATCH = 4, 4
     acknowledge()
     with open_at(folder) as engine:
         if not engine.collections():
@@ -262,7 +262,7 @@ class Ballast:
 
 def fill_the_disk(mount: Path, root: Path) -> None:
     """Index and embed on a disk that becomes full, then on one that has space again; print the results."""
-    intake._BATCH_DOCUMENTS, backlog._BATCH = 16, 8
+    settings._BATCH_DOCUMENTS, backlog._BATCH = 16, 8
     results: dict[str, Any] = {}
     ballast = Ballast(mount)
     with open_at(mount) as engine:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from dowse import Engine, Event
-from dowse.ingest import backlog, intake
+from dowse.ingest import backlog
+from dowse.ingest import settings as index_settings
 from workbench import HOUR_NS, facts, files_found, ids, open_at, problems, write
 
 paths = st.sampled_from(["a.md", "b.txt", "sub/a.md", "sub/deep/c.md", "other/a.md", "photo.png"])
@@ -41,7 +42,7 @@ class FolderMachine(RuleBasedStateMachine):
         self._root.mkdir()
         self._engine: Engine = open_at(self._place)
         self._patch = pytest.MonkeyPatch()
-        self._patch.setattr(intake, "_BATCH_DOCUMENTS", 2)
+        self._patch.setattr(index_settings, "_BATCH_DOCUMENTS", 2)
         self._patch.setattr(backlog, "_BATCH", 2)
 
     @initialize()
