@@ -176,7 +176,6 @@ def an_earlier_layout(storm: Storm) -> None:
     shutil.rmtree(storm.folder / "index", ignore_errors=True)
     with zipfile.ZipFile(storm.chance.choice(sorted(_LAYOUTS.glob("*.zip")))) as archive:
         archive.extractall(storm.folder / "index")
-    (storm.folder / "index").chmod(0o700)
 
 
 def a_backup(storm: Storm) -> None:
