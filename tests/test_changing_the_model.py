@@ -116,11 +116,12 @@ def test_a_model_of_one_line_is_known_by_its_identity_after_the_configuration_ch
     from dowse.inference.cache import Cache
     from dowse.inference.lines import Remembered, line_of
 
-    cache = Cache(tmp_path)
-    embedder = Remembered(OtherEmbedder(), "onnx:/models/other", cache)
-    assert line_of(OTHER, cache) == ""
+    cache, made = Cache(tmp_path), OtherEmbedder()
+    made._identity = elsewhere = replace(OTHER, name="elsewhere")
+    embedder = Remembered(made, "onnx:/models/other", cache)
+    assert line_of(elsewhere, cache) == ""
     embedder.embed_passages(["zebra"])
-    assert line_of(OTHER, cache) == "onnx:/models/other"
-    assert inference.make_known_embedder(OTHER, cache_dir=tmp_path) is None, "the folder is not there"
+    assert line_of(elsewhere, cache) == "onnx:/models/other"
+    assert inference.make_known_embedder(elsewhere, cache_dir=tmp_path) is None, "the folder is not there"
     embedder.close()
     cache.close()
