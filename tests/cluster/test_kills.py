@@ -26,6 +26,7 @@ from contract.builders import (
 )
 from dowse.errors import StoreError
 from dowse.store.opensearch import Address, OpenSearchStore
+from dowse.types import Ref
 
 KILLS = int(os.environ.get("DOWSE_TEST_KILLS", "10"))
 ANSWERED_WITHIN = float(os.environ.get("DOWSE_TEST_ANSWERED_WITHIN", "10"))
@@ -104,16 +105,12 @@ class Load:
         return float("inf")
 
 
-def all_answers(store: OpenSearchStore) -> list[object]:
+def all_answers(store: OpenSearchStore) -> tuple[list[dict[Ref, float]], list[dict[Ref, float]]]:
+    """Everything that is found by words and by meaning, with its scores."""
     with store.snapshot() as view:
-        return [
-            answer.hits
-            for question in QUESTIONS
-            for answer in (
-                view.lexical(terms(question), 50, EVERYWHERE),
-                view.nearest(MODEL, bag_of_words(question), 50, EVERYWHERE),
-            )
-        ]
+        words = [dict(view.lexical(terms(question), 1_000, EVERYWHERE).hits) for question in QUESTIONS]
+        near = [dict(view.nearest(MODEL, bag_of_words(question), 1_000, EVERYWHERE).hits) for question in QUESTIONS]
+    return words, near
 
 
 def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Address) -> None:
@@ -146,12 +143,15 @@ def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Addres
     )
     assert load.wrong == []
     assert lost == []
-    expected = all_answers(store)
+    words, near = all_answers(store)
     cluster.nodes[0].kill()
     cluster.start(cluster.nodes[0])
     cluster.wait()
     recovered = OpenSearchStore(patient)
-    assert sorted(map(str, all_answers(recovered))) == sorted(map(str, expected))
+    words_again, near_again = all_answers(recovered)
+    assert near_again == [pytest.approx(each) for each in near]
+    # Copies of a shard differ in which deleted entries they have merged away, and BM25 counts those.
+    assert words_again == [pytest.approx(each, rel=0.25) for each in words]
     assert [finding for finding in recovered.check(deep=True) if not finding.ok] == []
     recovered.close()
     store.close()

@@ -202,7 +202,12 @@ class Views:
 
     def take(self) -> View:
         """A view of everything that was acknowledged before this call; give it back."""
-        sequence = self._counters.sequence()
+        try:
+            sequence = self._counters.sequence()
+        except StoreUnavailableError:
+            with self._lock:
+                self._present = None  # whatever is away may have held it
+            raise
         with self._lock:
             present = self._present
             fresh = present is not None and time.monotonic() - present.opened < _KEEP_SECONDS / 2
