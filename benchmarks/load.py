@@ -2,10 +2,10 @@
 
     python benchmarks/load.py TEXTS [--passages N] [--clients N] [--seconds N] [--keep DIR]
 
-TEXTS is a folder with judged collections, whose sentences become the files (see scale.py). First one client asks,
-one question after the other: the CPU time of the server per request, less that of the same questions asked of the
-engine in a process, is what HTTP costs. Then many clients ask at once, each again as soon as it is answered, while
-the server indexes another folder. Results go to benchmarks/results/load.json.
+TEXTS is a folder with judged collections, whose sentences become the files (see scale.py). First a few clients ask:
+the CPU time of the server per request, less that of the same questions asked of the engine in a process, is what HTTP
+costs. Then many clients ask at once, each again as soon as it is answered, while the server indexes another folder.
+Results go to benchmarks/results/load.json.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from quality import RESULTS
 from scale import LARGE_NOTE, Writer, make_once, sentences_of
 
 ONE_BY_ONE = 1_000
+FEW = 4  # clients that keep a server awake: one alone lets it go cold between two questions
 BLOCK = 100  # questions that are asked of one, then of the other
 MORE = 4_000  # files that are indexed meanwhile
 TOKEN = "load-test"  # noqa: S105  # of a server on this machine, for these minutes
@@ -111,7 +112,7 @@ def measure(place: Path, asked: Sequence[str], clients: int, seconds: float) -> 
         "engine call, CPU-ms": engine_ms,
         "request, CPU-ms of the server": server_ms,
         "HTTP beyond the engine call, CPU-ms": server_ms - engine_ms,
-        "one client, p50 ms": percentile(sorted(alone.seconds), 50),
+        "few clients, p50 ms": percentile(sorted(alone.seconds), 50),
         "clients at once": clients,
         "seconds": seconds,
         "index jobs begun meanwhile": len(runs),
@@ -135,14 +136,14 @@ def one_by_one(place: Path, asked: Sequence[str], port: int, process: int) -> tu
                 engine.search(Query(text, "lex", limit=LIMIT, min_score=0.1, per_document=3))
 
         search(asked[:BLOCK])
-        asyncio.run(asking(port, asked[:BLOCK], 1, None))
+        asyncio.run(asking(port, asked[:BLOCK], FEW, None))
         for first in range(0, len(asked), BLOCK):
             block = asked[first : first + BLOCK]
             before = time.process_time()
             search(block)
             engine_seconds += time.process_time() - before
             before = cpu_of(process)
-            tally = asyncio.run(asking(port, block, 1, None))
+            tally = asyncio.run(asking(port, block, FEW, None))
             server_seconds += cpu_of(process) - before
             alone.seconds += tally.seconds
             alone.errors += tally.errors

@@ -522,7 +522,7 @@ def load_figures() -> Iterator[str]:
     load = results("load")
     yield "## HTTP under load"
     yield ""
-    yield "Searches by words over loopback: first one client, then many at once, each asking again as soon as it is"
+    yield "Searches by words over loopback: first a few clients, then many at once, each asking again as soon as it is"
     yield "answered, while the server indexes another folder (`benchmarks/load.py`)."
     yield ""
     load.pop("version")

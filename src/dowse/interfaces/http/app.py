@@ -32,7 +32,7 @@ __all__ = ["Options", "make_app"]
 
 _SMALLEST = 1_024  # bytes that are worth compressing
 _MANY = 4  # requests under way at which a job goes slower
-_PAUSE = 0.02  # seconds at each of its steps
+_PAUSE, _LONGEST_PAUSE = 0.005, 0.1  # seconds at each of its steps: for every request, and at most
 _LEVEL = 5  # most of what there is to gain, for a fraction of the time of 9
 
 
@@ -95,7 +95,7 @@ def make_app(
 def _give_way(metrics: Metrics) -> None:
     """Jobs share this process with requests: a step of theirs waits while many of these are under way."""
     if metrics.in_flight >= _MANY:
-        time.sleep(_PAUSE)
+        time.sleep(min(_LONGEST_PAUSE, _PAUSE * metrics.in_flight))
 
 
 async def _not_ours(request: Request, error: Exception) -> Response:
