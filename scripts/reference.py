@@ -617,8 +617,8 @@ def clients_page() -> Iterator[str]:
 def errors_page() -> Iterator[str]:
     """The tree of errors, and the exit codes that do not come from it."""
     yield "Every error that Dowse raises on purpose is a `DowseError` with a message, a `hint` that says what to do,"
-    yield "and `details`. The command line prints both to stderr and ends with the exit code. The HTTP status is the"
-    yield "one that a server will answer with; there is none yet."
+    yield "and `details`. The command line prints both to stderr and ends with the exit code; the server answers with"
+    yield "the HTTP status and the same in JSON ([HTTP](http.md))."
     yield ""
     yield from table(
         ["error", "below", "code", "exit code", "HTTP status", "meaning"],
