@@ -29,7 +29,7 @@ def client(tmp_path: Path) -> Run:
     if programs is None:
         pytest.skip("make test-clients installs the clients")
     place = {name: str(tmp_path / "home") for name in ("HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR")}
-    quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "NO_COLOR": "1"}
+    quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "NO_COLOR": "1", "DOWSE_DAEMON": "off"}
     environment = {"PATH": os.pathsep.join([programs, os.environ["PATH"]]), **place, **quiet}
     Path(place["HOME"]).mkdir()
 
