@@ -278,3 +278,10 @@ def test_lines_are_shown_whole_unless_they_are_longer_than_a_snippet(query: str,
     for number, line in enumerate(found.text.split("\n"), start=found.first_line - 1):
         if len(whole[number]) <= LENGTH:
             assert line.rstrip() == whole[number].rstrip()
+
+
+@given(st.lists(st.text(st.sampled_from("ab数据库 \n-_,."), max_size=20), min_size=2, max_size=4))
+@example(["数据库", "数"])
+def test_several_texts_match_as_lines_under_each_other_do(texts: list[str]) -> None:
+    terms = query_terms("a ab-b 数据库")
+    assert Matcher(terms).matches(*texts) == Matcher(terms).matches("\n".join(texts))

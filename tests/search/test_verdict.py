@@ -67,6 +67,14 @@ def test_a_minimum_score_hides_hits_but_does_not_change_the_verdict(shelf: Store
     assert (nothing.verdict, nothing.confidence) == (everything.verdict, everything.confidence)
 
 
+@pytest.mark.parametrize("mode", ["lex", "vec", "hybrid"])
+def test_whoever_does_not_want_a_verdict_gets_the_same_hits_without_one(shelf: Store, mode: str) -> None:
+    text = "how copper was made in the harbour town of Brunwick"
+    judged, plain = (ask(shelf, text, mode=mode, verdict=verdict) for verdict in (True, False))
+    assert plain.hits == judged.hits
+    assert (plain.verdict, plain.confidence) == ("uncertain", 0.0)
+
+
 def test_an_answer_without_a_hit_is_absent(shelf: Store) -> None:
     answer = ask(shelf, "zorgle", mode="lex")
     assert (answer.hits, answer.verdict, answer.confidence) == ((), "absent", 0.0)

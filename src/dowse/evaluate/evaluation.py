@@ -73,6 +73,7 @@ def evaluate(
         collections=collections,
         limit=DEPTH,
         per_document=1,
+        verdict=False,
         plain=plan.judged is None,
         rerank=plan.rerank,
         expand=plan.expand,

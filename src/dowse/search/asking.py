@@ -8,10 +8,12 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
+from dowse.search.matching import Matcher
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
 from dowse.text.analyse import analyse, query_terms
 from dowse.types import Filter, Query, Scope, SearchKind
@@ -28,6 +30,7 @@ _ASKED_FOR, _MOST_ASKED_FOR = 0.9, 40
 _SHORTEST_STEM = 4
 _PER_IDF = 2.2 * 1.3  # what a word is worth per unit of its idf: in body and around, and sometimes in a title
 _LARGE = 500  # passages, from which on a word that none of them has says all that it can
+_EVERYWHERE = Scope()
 _PAIR = 2  # scripts without spaces are indexed by such
 
 
@@ -46,7 +49,7 @@ class Words:
     """How much of that is worth of terms that some passage has."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """A query, understood."""
 
@@ -66,6 +69,11 @@ class Asked:
         found = [term for each in self.words for term in each.terms]
         others = [other for each in self.words for group in each.alternatives.values() for other in group]
         return list(dict.fromkeys([*found, *others]))
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        """Finds these terms in texts; searches by words that show whole passages never need it."""
+        return Matcher(self.terms)
 
 
 def understand(snapshot: Snapshot, query: Query, expander: Callable[[], Expander | None]) -> Asked:
@@ -152,7 +160,7 @@ def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives)
     less in a small collection, which lacks most words of any question. What joins the parts of a name, as `username`
     does for user-name, is one spelling among several and need not be there.
     """
-    worth = {term: snapshot.lexical([term], 0, Scope(), alternatives).ceiling for term in terms}
+    worth = {term: snapshot.lexical([term], 0, _EVERYWHERE, alternatives).ceiling for term in terms}
     known = sum(worth.values())
     unknown = [term for term, value in worth.items() if not value and not _is_spelling(term, terms)]
     if unknown:

@@ -49,6 +49,8 @@ def fits(key: Key, value: str) -> bool:
 
 def joined(conditions: Sequence[Condition]) -> "Filter | None":
     """All conditions as one filter; None without any."""
+    if not conditions:
+        return None
     from dowse.filters import Not, Or, both
 
     parts: list[Filter | None] = []

@@ -166,6 +166,8 @@ def explain(
     features: Mapping[Ref, tuple[Feature, ...]] = _NO_FEATURES,
 ) -> dict[Ref, Explain]:
     """How each of these came by its score."""
+    if len(evidence) == 1:
+        return _explained_by_one(mode, evidence, refs)
     alone = set(without_vector(evidence))
     weights = weights or Weights.of(mode)
     sides = [
@@ -186,10 +188,26 @@ def explain(
         if read is None and weights.unread:
             read = (Feature("unread", _value(evidence["lex"], ref), weights.unread),)
         parts = (*((weights.level,) if weights.level else ()), *(read or ()))
-        fused = legs[0].value if len(legs) == 1 else _together(weights, legs[0].value, legs[1].value)
+        fused = _together(weights, legs[0].value, legs[1].value)
         if parts:
             fused += added(weights, read or ())
         explained[ref] = Explain(tuple(legs), fused, score(mode, fused), features=parts)
+    return explained
+
+
+def _explained_by_one(mode: str, evidence: Mapping[LegName, Evidence], refs: Sequence[Ref]) -> dict[Ref, Explain]:
+    """The same where one leg says all."""
+    ((name, leg),) = evidence.items()
+    hits, ceiling = leg.ranked.hits, leg.ranked.ceiling
+    wanted = set(refs)
+    ranks = {ref: rank for rank, (ref, _) in enumerate(hits, start=1) if ref in wanted}
+    slope, middle = CALIBRATION[mode]
+    explained = {}
+    for ref in refs:
+        raw = leg.values.get(ref, 0.0)
+        value = min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0
+        legs = (Leg(name, ranks.get(ref), raw, value, 1.0),)
+        explained[ref] = Explain(legs, value, 1 / (1 + math.exp(-slope * (value - middle))))
     return explained
 
 

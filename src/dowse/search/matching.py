@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from dowse.text.analyse import analyse
 
@@ -43,18 +43,34 @@ class Matcher:
         self._literal = [term for term in literal if term not in parts]
         self._weak = [term for term in literal if term in parts]
         self._seen: dict[str, list[Match]] = {}
+        self._strong: dict[str, list[Match]] = {}
 
-    def matches(self, text: str) -> list[Match]:
-        """The matched words of a text, in order, not overlapping."""
-        found = self._occurrences(text, self._literal)
-        for start, end in self._strings(text).items():
-            string = text[start:end]
-            inside = self._seen.get(string)
-            if inside is None:
-                inside = self._seen[string] = self._words(string)
-            for first, last, bits in inside:
-                found.append((start + first, start + last, bits))
-        return _merged(found or self._occurrences(text, self._weak))
+    def matches(self, *texts: str) -> list[Match]:
+        """The matched words of a text, in order, not overlapping; of several texts as of lines under each other.
+
+        Ranking, verdict and snippet look at the same passages: what was found in a text is remembered.
+        """
+        if len(texts) == 1:
+            return self._strong_in(texts[0]) or self._weak_in(texts[0])
+        found = _shifted((self._strong_in(text) for text in texts), texts)
+        return found or _shifted((self._weak_in(text) for text in texts), texts)
+
+    def _strong_in(self, text: str) -> list[Match]:
+        matches = self._strong.get(text)
+        if matches is None:
+            found = self._occurrences(text, self._literal) if self._literal else []
+            for start, end in self._strings(text).items():
+                string = text[start:end]
+                inside = self._seen.get(string)
+                if inside is None:
+                    inside = self._seen[string] = self._words(string)
+                for first, last, bits in inside:
+                    found.append((start + first, start + last, bits))
+            matches = self._strong[text] = _merged(found)
+        return matches
+
+    def _weak_in(self, text: str) -> list[Match]:
+        return _merged(self._occurrences(text, self._weak)) if self._weak else []
 
     def _strings(self, text: str) -> dict[int, int]:
         """Where the strings between spaces start and end that are worth a look."""
@@ -82,16 +98,16 @@ class Matcher:
 
     def _words(self, string: str) -> list[Match]:
         """The matched words of a string, and what matches only together, as `user-name` does for `username`."""
-        words = [word.span() for word in (_ASCII_WORD if string.isascii() else _word()).finditer(string)]
-        found = [(start, end, bits) for start, end in words if (bits := self._terms_in(string[start:end]))]
-        missing = self._terms_in(string) if len(words) > 1 and self._may_be_joined(string) else 0
+        words = _words_of(string)
+        found = [(start, end, bits) for start, end, terms in words if (bits := self._bits_of(terms))]
+        missing = self._bits_of(analyse(string)) if len(words) > 1 and self._may_be_joined(string) else 0
         for size in (2, 3, len(words)):
             for _, _, bits in found:
                 missing &= ~bits
             if not missing:
                 break
-            for (start, _), (_, end) in zip(words, words[size - 1 :], strict=False):
-                if bits := missing & self._terms_in(string[start:end]):
+            for (start, _, _), (_, end, _) in zip(words, words[size - 1 :], strict=False):
+                if bits := missing & self._bits_of(analyse(string[start:end])):
                     found.append((start, end, bits))
         return found
 
@@ -100,9 +116,9 @@ class Matcher:
         squeezed = _squeezed(lowered)
         return any(as_bytes in squeezed and beginning not in lowered for beginning, as_bytes in self._beginnings)
 
-    def _terms_in(self, text: str) -> int:
+    def _bits_of(self, terms: Iterable[str]) -> int:
         bits = 0
-        for term in analyse(text):
+        for term in terms:
             bits |= self._bits.get(term, 0)
         return bits
 
@@ -114,6 +130,13 @@ class Matcher:
                 found.append((at, at + len(term), self._bits[term]))
                 at = text.find(term, at + 1)
         return found
+
+
+@lru_cache(maxsize=16_384)  # running text repeats few words, and some 5 MB hold most of them
+def _words_of(string: str) -> list[tuple[int, int, list[str]]]:
+    """Where the words of a string between spaces start and end, each with its terms."""
+    words = (_ASCII_WORD if string.isascii() else _word()).finditer(string)
+    return [(*word.span(), analyse(word[0])) for word in words]
 
 
 @cache  # classes of so many letters take milliseconds to compile, and plain English never needs them
@@ -140,6 +163,16 @@ def _lowered(text: str) -> str:
 def _squeezed(lowered: str) -> bytes:
     """The text without what joins words, to see whether a term stands there in parts."""
     return lowered.encode(errors="replace").translate(None, _JOINTS)
+
+
+def _shifted(matches: Iterable[Sequence[Match]], texts: Sequence[str]) -> list[Match]:
+    """The matches of texts, at their places in all of these under each other."""
+    found: list[Match] = []
+    below = 0
+    for each, text in zip(matches, texts, strict=True):
+        found += [(start + below, end + below, bits) for start, end, bits in each] if below else each
+        below += len(text) + 1
+    return found
 
 
 def _merged(matches: list[Match]) -> list[Match]:

@@ -24,6 +24,7 @@ __all__ = ["Models", "answer"]
 _PARTIAL = "Some passages have no vector yet and were judged by their words alone. Make them: dowse embed"
 _NO_WORDS = "The query has no words to search for."
 _NO_COLLECTIONS = "There is no collection that is searched without being named."
+_UNJUDGED: tuple[Verdict, float] = ("uncertain", 0.0)
 _LISTED = "The query has conditions alone: these are the documents that meet them, the newest first."
 
 
@@ -37,17 +38,16 @@ def answer(snapshot: Snapshot, query: Query, models: Models) -> Answer:
     if not asked.words and not asked.meanings:
         return _listed(snapshot, query, scope, asked)
     plan = make_plan(snapshot, asked, models)
-    matcher = Matcher(asked.terms)
-    searching = Searching(snapshot, query, scope, asked, plan, models, matcher)
+    searching = Searching(snapshot, query, scope, asked, plan, models)
     found = searching.found()
     notes = tuple(dict.fromkeys(searching.notes))
-    verdict, confidence = judge(snapshot, scope, plan.mode, found, asked, matcher)
+    judged = judge(snapshot, scope, plan.mode, found, asked) if query.verdict else _UNJUDGED
     good = [each for each in found if each[1].score >= query.min_score]
-    picked = shaped(snapshot, query, good, matcher)[: query.limit]
-    hits = _hits(snapshot, picked, matcher if query.snippets else None)
+    picked = shaped(snapshot, query, good, asked)[: query.limit]
+    hits = _hits(snapshot, picked, asked.matcher if query.snippets else None)
     is_partial = plan.mode == "hybrid" and any(len(hit.explain.legs) == 1 for hit in hits)
     said = (*snapshot.notes, *asked.notes, *plan.notes, *notes, *([_PARTIAL] if is_partial else []))
-    return Answer(query, plan.mode, hits, said, verdict, confidence, plan.embedding_seconds)
+    return Answer(query, plan.mode, hits, said, *judged, plan.embedding_seconds)
 
 
 def _hits(snapshot: Snapshot, picked: Sequence[Found], matcher: Matcher | None) -> tuple[Hit, ...]:

@@ -12,7 +12,6 @@ from dowse.ports import Snapshot
 from dowse.search.asking import Asked
 from dowse.search.features import Closeness, is_code, names_something
 from dowse.search.fuse import Evidence, LegName, Weights, best_unseen, explain, fuse, read_again, without_vector
-from dowse.search.matching import Matcher
 from dowse.types import Explain, Feature, Passage, Ref
 
 __all__ = ["Ranking", "rank"]
@@ -43,14 +42,12 @@ class Ranking:
         return best_unseen(self.mode, self.evidence, self.weights)
 
 
-def rank(
-    snapshot: Snapshot, asked: Asked, mode: str, evidence: Mapping[LegName, Evidence], matcher: Matcher
-) -> Ranking:
+def rank(snapshot: Snapshot, asked: Asked, mode: str, evidence: Mapping[LegName, Evidence]) -> Ranking:
     """The candidates, best first."""
     hits, weights = fuse(mode, evidence), Weights.of(mode)
     if mode != "hybrid" or not hits:
         return Ranking(mode, evidence, hits, weights)
-    reading = _Reading(snapshot, asked, matcher)
+    reading = _Reading(snapshot, asked)
     reading.look_at([ref for ref, _ in hits[:_READ]])
     code = reading.share_of_code([ref for ref, _ in hits[:_SAMPLED]])
     if code and not reading.is_verbatim and not names_something(asked.text):
@@ -69,8 +66,8 @@ def rank(
 class _Reading:
     """What was found in the passages that were looked at."""
 
-    def __init__(self, snapshot: Snapshot, asked: Asked, matcher: Matcher) -> None:
-        self._snapshot, self._matcher = snapshot, matcher
+    def __init__(self, snapshot: Snapshot, asked: Asked) -> None:
+        self._snapshot, self._matcher = snapshot, asked.matcher
         self._closeness = Closeness(asked.words[0], asked.terms)
         self._may_be_verbatim = len(asked.words[0].terms) >= _SENTENCE
         self._code: dict[Ref, bool] = {}

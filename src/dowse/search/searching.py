@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dowse.errors import ModelError
 from dowse.ports import Snapshot
 from dowse.search.asking import Asked
-from dowse.search.matching import Matcher
 from dowse.search.planning import Models, Plan
 from dowse.search.rank import Ranking, rank
 from dowse.search.recall import recall
@@ -41,10 +40,9 @@ class Searching:
         asked: Asked,
         plan: Plan,
         models: Models,
-        matcher: Matcher,
     ) -> None:
         self._snapshot, self._query, self._scope, self._asked = snapshot, query, scope, asked
-        self._plan, self._models, self._matcher = plan, models, matcher
+        self._plan, self._models = plan, models
         self.notes: list[str] = []
 
     def found(self) -> list[tuple[Passage, Explain]]:
@@ -61,7 +59,7 @@ class Searching:
             wanted *= _GROWTH
 
     def _shapes(self, good: Sequence[tuple[Passage, Explain]]) -> int:
-        return len(shaped(self._snapshot, self._query, good, self._matcher))
+        return len(shaped(self._snapshot, self._query, good, self._asked))
 
     def _ranked(self, wanted: int) -> tuple[list[tuple[Passage, Explain]], bool]:
         """Recall, rank and pick; deeper, as long as there is more and too few of what was found may count."""
@@ -72,7 +70,7 @@ class Searching:
             depth = max(depth, _RECALL)
         while True:
             evidence, is_all = recall(self._snapshot, self._scope, plan.legs, depth)
-            ranking = rank(self._snapshot, self._asked, plan.mode, evidence, self._matcher)
+            ranking = rank(self._snapshot, self._asked, plan.mode, evidence)
             picked = self._picked(ranking.hits, wanted)
             if len(picked) >= wanted or is_all or ranking.best_unseen < query.min_score:
                 break

@@ -7,14 +7,18 @@ follow each other become one, with the exact span of both), diversity (what says
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.ports import Snapshot
+from dowse.search.asking import Asked
 from dowse.search.fuse import CALIBRATION, score
-from dowse.search.matching import Matcher
 from dowse.text.analyse import analyse
 from dowse.types import Chunk, Explain, Feature, Passage, Query, Ref, version_of
+
+if TYPE_CHECKING:
+    from dowse.search.matching import Matcher
 
 __all__ = ["Found", "is_shaped", "recent_first", "shaped"]
 
@@ -24,8 +28,7 @@ _RECENT = 2.0  # what a document of today gains, in units of the logistic
 _DAY_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A passage on its way into an answer."""
 
     passage: Passage
@@ -57,13 +60,13 @@ def recent_first(query: Query, mode: str, found: Sequence[tuple[Passage, Explain
     return sorted(aged, key=lambda each: -each[1].score)
 
 
-def shaped(snapshot: Snapshot, query: Query, found: Iterable[tuple[Passage, Explain]], matcher: Matcher) -> list[Found]:
+def shaped(snapshot: Snapshot, query: Query, found: Iterable[tuple[Passage, Explain]], asked: Asked) -> list[Found]:
     """What was found, in the shape that the query asks for, best first."""
-    made = [Found(passage, explain) for passage, explain in found]
+    made = [Found(*each) for each in found]
     if query.fold:
         made = _folded(made)
     if query.merge:
-        made = _merged(snapshot, made, matcher)
+        made = _merged(snapshot, made, asked.matcher)
     return _varied(made, query.diversity) if query.diversity else made
 
 
@@ -79,7 +82,7 @@ def _folded(found: Sequence[Found]) -> list[Found]:
         best, others = kept[place]
         file = each.passage.info.file
         if each.passage.info.id != best.passage.info.id and file not in best.copies:
-            kept[place] = replace(best, copies=(*best.copies, file)), others
+            kept[place] = best._replace(copies=(*best.copies, file)), others
     return [each for each, _ in kept]
 
 
@@ -121,7 +124,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return common / (len(one) + len(other) - common)
 
 
-def _merged(snapshot: Snapshot, found: Sequence[Found], matcher: Matcher) -> list[Found]:
+def _merged(snapshot: Snapshot, found: Sequence[Found], matcher: "Matcher") -> list[Found]:
     """With passages that follow each other in a document as one, in the place of the best of them.
 
     A passage is found by the words around it, too: only those count that have some themselves, or are near in meaning.
@@ -137,7 +140,7 @@ def _merged(snapshot: Snapshot, found: Sequence[Found], matcher: Matcher) -> lis
     return list(made.values())
 
 
-def _hits_itself(found: Found, matcher: Matcher) -> bool:
+def _hits_itself(found: Found, matcher: "Matcher") -> bool:
     is_near = any(leg.name == "vec" and leg.rank is not None for leg in found.explain.legs)
     return is_near or bool(matcher.matches(found.passage.chunk.text))
 

@@ -12,7 +12,6 @@ A line without one of these goes on with the line above it, or after `intent:` i
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from dowse.errors import UsageError
@@ -94,11 +93,13 @@ class Search:
     items: tuple[Item, ...]
     """In the order of the text; those of `vec` and `hyde` are one phrase each, which is just their text."""
     weight: float = 1.0
+    text: str = field(init=False, compare=False)
+    """What is looked for, without exclusions, conditions and signs: for a model, or for the analyser."""
 
-    @cached_property
-    def text(self) -> str:
-        """What is looked for, without exclusions, conditions and signs: for a model, or for the analyser."""
-        return " ".join(item.text for item in self.items if not isinstance(item, Condition) and not item.excluded)
+    def __post_init__(self) -> None:
+        """Put the text together, once: nearly all who look at a search look at its text."""
+        words = [item.text for item in self.items if not isinstance(item, Condition) and not item.excluded]
+        object.__setattr__(self, "text", " ".join(words))
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -149,7 +150,7 @@ class Parsed:
         """Those of all searches."""
         return tuple(item for search in self.searches for item in search.items if isinstance(item, Condition))
 
-    @cached_property
+    @property
     def filter(self) -> "Filter | None":
         """The conditions as one filter, for the query as a whole."""
         return joined(self.conditions)

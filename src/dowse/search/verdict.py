@@ -17,7 +17,6 @@ from dowse.ports import Snapshot
 from dowse.search.asking import Asked, Words
 from dowse.search.features import Closeness
 from dowse.search.fuse import score
-from dowse.search.matching import Matcher
 from dowse.text.analyse import analyse, query_terms
 from dowse.types import Explain, Passage, Scope, Verdict
 
@@ -43,7 +42,6 @@ def judge(
     mode: str,
     best: Sequence[tuple[Passage, Explain]],
     asked: Asked,
-    matcher: Matcher,
 ) -> tuple[Verdict, float]:
     """The verdict on an answer with these first hits, before any is left out, and how sure it is."""
     first = best[:_LOOKED_AT]
@@ -53,8 +51,10 @@ def judge(
 
     @cache
     def near() -> list[tuple[float, float]]:
-        closeness = Closeness(words, asked.terms) if words else None
-        return [closeness.of(matcher.matches(_whole(passage))) if closeness else (0.0, 0.0) for passage, _ in first]
+        if words is None:
+            return [(0.0, 0.0)] * len(first)
+        closeness, matcher = Closeness(words, asked.terms), asked.matcher
+        return [closeness.of(matcher.matches(*_whole(passage))) for passage, _ in first]
 
     if mode == "lex":
         confidence = max(_by_words(explain, *close) for (_, explain), close in zip(first, near(), strict=True))
@@ -85,9 +85,9 @@ def _by_words(explain: Explain, window: float, pairs: float) -> float:
     return 1 / (1 + math.exp(-evidence))
 
 
-def _whole(passage: Passage) -> str:
+def _whole(passage: Passage) -> tuple[str, ...]:
     """The passage with its title and headings, which answer too."""
-    return "\n".join((passage.info.title, *passage.chunk.headings, passage.chunk.text))
+    return passage.info.title, *passage.chunk.headings, passage.chunk.text
 
 
 def _size(words: Words) -> int:

@@ -101,6 +101,8 @@ class Query:
     """How many passages one document may contribute; 0: as many as rank."""
     snippets: bool = True
     """Whether hits come with their best lines picked; whoever shows whole passages need not pay for that."""
+    verdict: bool = True
+    """Whether the answer as a whole is judged; whoever does not say whether it is there need not pay for that."""
     filter: Filter | None = None
     """Which documents and passages may answer; see `dowse.filters` for what it means."""
     plain: bool = False
@@ -208,7 +210,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     """Plain sentences: which leg was missing and why, which index lags."""
     verdict: Verdict = "uncertain"
-    """Whether the answer is among the documents: found, uncertain, or probably absent."""
+    """Whether the answer is among the documents: found, uncertain (also where it was not asked), probably absent."""
     confidence: float = 0.0
     """The evidence behind the verdict, from 0 to 1."""
     embedding_seconds: float = field(default=0.0, compare=False)

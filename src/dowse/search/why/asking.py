@@ -109,7 +109,7 @@ class _Searching:
         """An answer that is deep enough to have the document in it, and where it is; None: it never came."""
         limit = self._query.limit
         while True:
-            asked = replace(self._query, limit=limit, min_score=0.0, snippets=False, fresh="ignore")
+            asked = replace(self._query, limit=limit, min_score=0.0, snippets=False, verdict=False, fresh="ignore")
             answer = self._ask(self._snapshot, asked)
             for rank, hit in enumerate(answer.hits, 1):
                 if hit.info.id == self._info.id:
@@ -121,7 +121,7 @@ class _Searching:
     def _best_alone(self) -> Hit | None:
         """Its best passage where the deepest look did not meet it: places in the lists are those among its own."""
         alone = cast("Snapshot", _Only(self._snapshot, self._refs))
-        asked = replace(self._query, limit=1, min_score=0.0, snippets=False, fresh="ignore")
+        asked = replace(self._query, limit=1, min_score=0.0, snippets=False, verdict=False, fresh="ignore")
         hits = self._ask(alone, asked).hits
         if not hits:
             return None

@@ -1,5 +1,6 @@
 """How readers see the store: idle connections, and snapshots whose parts belong together."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ class Readers:
     def __init__(self, directory: Path, database: Path, upgrade: Callable[[], None]) -> None:
         self._directory = directory
         self._database = database
+        self._database_name = str(database)  # each search asks whether it is still there
         self._upgrade = upgrade
         self._guard = threading.Lock()  # over the fields below
         self._idle: list[sqlite3.Connection] = []
@@ -67,8 +69,9 @@ class Readers:
     def _release(self, connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        is_there = os.path.exists(self._database_name)  # noqa: PTH110 - of a path, it costs three times as much
         with self._guard:
-            if not isinstance(connection, Momentary) and self._database.exists() and not self._closed:
+            if not isinstance(connection, Momentary) and is_there and not self._closed:
                 self._idle.append(connection)
                 return
         connection.close()

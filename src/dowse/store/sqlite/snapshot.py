@@ -87,14 +87,16 @@ class SqliteSnapshot:
         index = self._derived.lexical
         if index is None or not terms:
             return Ranked((), 0.0)
-        collections, chosen = self._collection_ids(scope), self._chosen(scope)
-        within: dict[str, Iterable[int]] = {} if collections is None else {"collection": collections}
-        if chosen is not None and len(chosen.keys) <= _MOST_NAMED:
-            within[chosen.field] = chosen.keys
-        wanted = k
         try:
             ceiling = index.ceiling(terms, alternatives)
-            while k > 0:
+            if k <= 0:
+                return Ranked((), ceiling)
+            collections, chosen = self._collection_ids(scope), self._chosen(scope)
+            within: dict[str, Iterable[int]] = {} if collections is None else {"collection": collections}
+            if chosen is not None and len(chosen.keys) <= _MOST_NAMED:
+                within[chosen.field] = chosen.keys
+            wanted = k
+            while True:
                 found = index.search(terms, wanted, within, alternatives, required)
                 hits = self._live(found)
                 if chosen is not None:
@@ -104,8 +106,7 @@ class SqliteSnapshot:
                 wanted *= 4
         except LexicalError:
             self._note(WORDS_DAMAGED)
-            ceiling = 0.0
-        return Ranked((), ceiling)
+            return Ranked((), 0.0)
 
     def lexical_scores(
         self, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives = NONE

@@ -69,7 +69,16 @@ def _answer(call: Call, text: str, limit: int, wanted: Filter | None) -> Answer:
     if not text.strip():
         raise BadArgumentsError("Argument 'query' must say what to look for.", details={"argument": "query"})
     everywhere = tuple(each.name for each in call.engine.known_collections())
-    query = Query(text, collections=everywhere, limit=limit, snippets=False, filter=wanted, plain=True, fresh="ignore")
+    query = Query(
+        text,
+        collections=everywhere,
+        limit=limit,
+        snippets=False,
+        verdict=False,
+        filter=wanted,
+        plain=True,
+        fresh="ignore",
+    )
     return call.engine.search(query)
 
 

@@ -26,6 +26,7 @@ def search(call: Call, arguments: Arguments) -> Reply:
         collections=tuple(name for name in known if named <= {name}),
         limit=int(arguments["top_k"]),
         snippets=False,
+        verdict=False,
         filter=filter_of(conditions),
         plain=True,
         fresh="ignore",

@@ -69,6 +69,7 @@ def _asked(call: Call, arguments: Arguments, text: str, mode: Mode) -> Query:
         limit=min(whole(arguments, "limit"), _MOST_RESULTS),
         min_score=arguments["minScore"],
         per_document=1,
+        verdict=False,
         fresh="ignore",
         intent=arguments.get("intent", ""),
         expand=mode == "auto" and bool(call.engine.config.expander),

@@ -34,6 +34,7 @@ def search(call: Call, arguments: Arguments) -> Reply:
             tuple(names),
             limit=top_k,
             snippets=False,
+            verdict=False,
             plain=True,
             fresh="ignore",
         )
