@@ -11,6 +11,7 @@ Its modules:
     views.py        points in time that readers share
     ranking.py      BM25 and the nearest vectors
     facts.py        what filters compare, as terms; filtering.py compiles a filter to a query over them
+    docids.py       how long a docid must be
     rows.py         nouns to JSON and back, and every id
     planning.py     what a batch of drafts comes to; writing.py carries it out
     backlog.py      which texts wait for a vector, and what becomes of vectors

@@ -17,7 +17,7 @@ from dowse.text.fields import BOOSTS, K1, B
 
 __all__ = ["LAYOUT", "Indexes", "ensure_layout", "lexical_field", "vector_field", "vector_mapping"]
 
-LAYOUT = 1
+LAYOUT = 2
 """Counts up when indexes made before would be read wrongly."""
 
 _KEYWORD = {"type": "keyword", "ignore_above": 8_000}
@@ -166,6 +166,7 @@ _CHUNKS: dict[str, Any] = {
     "path": _KEYWORD,
     "endings": _TERM,
     "hash": {"type": "keyword"},
+    "docid": _TERM,
     "uri": _TERM,
     "content": {"type": "keyword"},
     "keys": _KEYWORD,

@@ -127,6 +127,8 @@ class View:
         self.readers = 0
         self._records: dict[int, Record] = {}
         self._dead: set[int] = set()
+        self.digits: dict[str, int] = {}
+        """How many digits of these hashes tell them from all others."""
         self.met: set[int] = set()
         """Versions that a search found while all passages were of live ones."""
 
