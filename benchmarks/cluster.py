@@ -1,12 +1,13 @@
 """Does a cluster answer as the embedded store does, and how fast? Both stores, one run, side by side.
 
-    python benchmarks/cluster.py JUDGED [--keep DIR] [--parts quality,scale] [--chunks N] [--sample N]
+    python benchmarks/cluster.py JUDGED [--keep DIR] [--parts quality,scale,workers] [--chunks N] [--sample N] ...
 
 JUDGED is a judged collection (corpus.jsonl, queries.jsonl, qrels/). `quality` indexes it embedded (kept in DIR, as
 benchmarks/quality.py does), moves it onto the cluster and asks the same questions of both: nDCG@10 for each mode, and
 how many of the ten best documents are the same. `scale` puts made-up passages with random vectors into both and times
-what a hybrid search asks of a store. The cluster is DOWSE_TEST_CLUSTER, or three nodes that are started here and share
-the processors with everything else. Results go to benchmarks/results/cluster.json.
+what a hybrid search asks of a store. `workers` has one process embed a part of the collection, then two. The cluster
+is DOWSE_TEST_CLUSTER, or three nodes that are started here and share the processors with everything else. Results go
+to benchmarks/results/cluster.json.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from uuid import UUID
 import numpy as np
 
 import dowse
+from cluster_workers import measure_workers
 from dowse import Config, Engine, Query
 from dowse.ports import Store
 from dowse.store.opensearch import Address, OpenSearchStore
@@ -56,9 +58,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("judged", type=Path)
     parser.add_argument("--keep", type=Path, help="where to keep the embedded index of the judged collection")
-    parser.add_argument("--parts", default="quality,scale")
+    parser.add_argument("--parts", default="quality,scale,workers")
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--sample", type=int, default=1, help="ask only every so many-th question")
+    parser.add_argument("--texts", type=int, default=600, help="how many documents the workers embed")
     parser.add_argument("--output", type=Path, default=RESULTS / "cluster.json")
     options = parser.parse_args()
     report = json.loads(options.output.read_text()) if options.output.is_file() else {}
@@ -241,7 +244,11 @@ def url_of(address: Address) -> str:
     return f"opensearch://{hosts}/{address.prefix}?shards={address.shards}&replicas={address.replicas}"
 
 
-PARTS = {"quality": measure_quality, "scale": measure_scale}
+PARTS = {
+    "quality": measure_quality,
+    "scale": measure_scale,
+    "workers": lambda address, options: measure_workers(address, url_of(address), options.judged, options.texts),
+}
 
 if __name__ == "__main__":
     sys.exit(main())

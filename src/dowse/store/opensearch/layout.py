@@ -123,7 +123,6 @@ def _bodies(indexes: Indexes, address: Address) -> dict[str, dict[str, Any]]:
         "max_result_window": _LONGEST_RESULT,
         "max_terms_count": _LONGEST_RESULT,
         "max_regex_length": _LONGEST_RESULT,
-        "codec": "best_compression",
         "unassigned.node_left.delayed_timeout": "5s",
         "merge.policy.expunge_deletes_allowed": 0,
     }
