@@ -169,6 +169,7 @@ _CHUNKS: dict[str, Any] = {
     "uri": _TERM,
     "content": {"type": "keyword"},
     "keys": _KEYWORD,
+    "created": {"type": "long"},
     "chunks": {"type": "integer"},
     "info": _KEPT,
     # of passages

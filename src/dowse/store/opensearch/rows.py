@@ -139,6 +139,7 @@ class Record:
             "uri": digest(info.uri),
             "content": content_id(self.key),
             "keys": sorted(info.metadata),
+            "created": info.created_at,
             "chunks": info.chunks,
             "info": {"fields": info_to(info), "recipe": self.key[1], "said": dict(self.said)},
         }
@@ -276,9 +277,10 @@ def array_from(kept: str) -> "Vector":
 
 
 def unit(vector: "Vector | Sequence[float]") -> list[float]:
-    """The same direction at length one, with as many digits as a float32 has."""
+    """The same direction at length one, to a billionth: finer than the float32 that it becomes there."""
     import numpy as np
 
     values = np.asarray(vector, dtype=np.float64)
     length = float(np.sqrt(values @ values))
-    return [float(f"{value:.8g}") for value in (values / length if length else values).tolist()]
+    rounded: list[float] = np.round(values / length if length else values, 9).tolist()
+    return rounded

@@ -217,7 +217,7 @@ class OpenSearchSnapshot:
         offset: int = 0,
         newest: bool = False,
     ) -> list[DocumentInfo]:
-        """Collection by collection, by path; or by their ids, which begin with the time that they were made at."""
+        """Collection by collection, by path; or by the time that they came at, and their ids."""
         limits: list[Dsl] = [{"prefix": {"path": {"value": prefix}}}] if prefix else []
         if filter is not None:
             limits.append(self._lets(filter))
@@ -244,7 +244,7 @@ class OpenSearchSnapshot:
 
     def _page(self, query: Dsl, offset: int, limit: int | None, *, newest: bool = False) -> Iterator[Record]:
         names = self._view.catalog.names
-        order: list[Any] = [{"document": "desc"}] if newest else ["path", "document"]
+        order: list[Any] = [{"created": "desc"}, {"document": "desc"}] if newest else ["path", "document"]
         if limit is not None and offset + limit <= _SHALLOW:
             body = {"query": query, "from": offset, "size": limit, "sort": order, "_source": _INFO}
             hits: Iterator[Hit] = iter(self._view.chunks.search(body)["hits"]["hits"]) if limit else iter(())
