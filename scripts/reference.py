@@ -505,6 +505,7 @@ SCALES = {
 CLUSTER = {
     "quality": "The same judged questions to both",
     "scale": "Made-up passages with vectors, and what a hybrid search asks of a store",
+    "cost": "The same, in processor time of all three nodes together and of the process that asks",
     "workers": "Processes that embed with one thread each",
 }
 
