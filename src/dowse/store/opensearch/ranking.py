@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dowse.ports import Alternatives
 from dowse.store.opensearch.counting import count, counting, learn, uncounted
 from dowse.store.opensearch.filtering import Dsl, any_of, query_of
-from dowse.store.opensearch.layout import lexical_field, vector_field
+from dowse.store.opensearch.layout import LONGEST_RESULT, lexical_field, vector_field
 from dowse.store.opensearch.rows import unit
 from dowse.store.opensearch.views import View, of_kind
 from dowse.text.fields import BOOSTS, K1, idf
@@ -40,6 +40,7 @@ def best_words(
     if k <= 0:
         count(view, everything)
         return Ranked((), _ceiling(view, groups))
+    k = min(k, LONGEST_RESULT)
     body = _ranked_body(_worth(view, groups), k, [*_within(view, scope), *map(_having, required)])
     unknown = uncounted(view, everything)
     found, *counted = view.chunks.search_many([body, *([counting(unknown)] if unknown else [])], everywhere=1)
@@ -73,6 +74,7 @@ def nearest(view: View, tag: str, vector: "Vector", k: int, scope: Scope) -> Ran
     """The k with the highest cosines."""
     if k <= 0:
         return Ranked((), 1.0)
+    k = min(k, LONGEST_RESULT)
     asked, within, field = unit(vector), _within(view, scope), vector_field(tag)
     wanted = min(k, _MOST_NEIGHBOURS)
     width = min(_MOST_NEIGHBOURS, max(_NARROWEST, _WIDER * wanted))
