@@ -1,12 +1,13 @@
 """Does a cluster answer as the embedded store does, and how fast? Both stores, one run, side by side.
 
-    python benchmarks/cluster.py JUDGED [--keep DIR] [--parts quality,scale] [--chunks N] [--sample N]
+    python benchmarks/cluster.py JUDGED [--keep DIR] [--parts quality,scale,cost,workers] [--chunks N] [--sample N] ...
 
 JUDGED is a judged collection (corpus.jsonl, queries.jsonl, qrels/). `quality` indexes it embedded (kept in DIR, as
 benchmarks/quality.py does), moves it onto the cluster and asks the same questions of both: nDCG@10 for each mode, and
 how many of the ten best documents are the same. `scale` puts made-up passages with random vectors into both and times
-what a hybrid search asks of a store. The cluster is DOWSE_TEST_CLUSTER, or three nodes that are started here and share
-the processors with everything else. Results go to benchmarks/results/cluster.json.
+what a hybrid search asks of a store; `cost` counts the processor time of that. `workers` has one process embed a part
+of the collection, then two. The cluster is DOWSE_TEST_CLUSTER, or three nodes that are started here and share the
+processors with everything else. Results go to benchmarks/results/cluster.json.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from uuid import UUID
 import numpy as np
 
 import dowse
+from cluster_workers import measure_workers
 from dowse import Config, Engine, Query
 from dowse.ports import Store
 from dowse.store.opensearch import Address, OpenSearchStore
@@ -45,6 +47,7 @@ DIMS = 384
 BATCH = 25  # documents in one put
 VECTORS = 512  # in one put
 QUERIES = 100
+COST_CHUNKS = 8_000
 DEPTH = 100
 MODEL = ModelIdentity("random", "1", DIMS, "none", "f32", 512)
 
@@ -56,9 +59,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("judged", type=Path)
     parser.add_argument("--keep", type=Path, help="where to keep the embedded index of the judged collection")
-    parser.add_argument("--parts", default="quality,scale")
+    parser.add_argument("--parts", default="quality,scale,cost,workers")
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--sample", type=int, default=1, help="ask only every so many-th question")
+    parser.add_argument("--texts", type=int, default=600, help="how many documents the workers embed")
     parser.add_argument("--output", type=Path, default=RESULTS / "cluster.json")
     options = parser.parse_args()
     report = json.loads(options.output.read_text()) if options.output.is_file() else {}
@@ -165,20 +169,55 @@ def measure_scale(address: Address, options: argparse.Namespace) -> Figures:
     return figures
 
 
+def measure_cost(address: Address, _: argparse.Namespace) -> Figures:
+    """Processor time of all nodes and of this process: what a busy machine cannot spoil."""
+    store, connection = OpenSearchStore(address), Connection(address)
+    figures: Figures = {"chunks": float(COST_CHUNKS), "questions": float(QUERIES)}
+
+    def spent() -> tuple[float, float]:
+        nodes = connection.request("GET", "/_nodes/stats/process")["nodes"].values()
+        return sum(node["process"]["cpu"]["total_in_millis"] for node in nodes), 1000 * time.process_time()
+
+    steps: dict[str, tuple[Callable[[], object], int]] = {
+        "a chunk's words": (lambda: put_words(store, COST_CHUNKS), COST_CHUNKS),
+        "a chunk's vector": (lambda: put_vectors(store), COST_CHUNKS),
+        "a first hybrid search": (lambda: [ask(store, number) for number in range(QUERIES)], QUERIES),
+        "a hybrid search": (lambda: [ask(store, number) for number in range(QUERIES, 2 * QUERIES)], QUERIES),
+    }
+    for what, (act, count) in steps.items():
+        before = spent()
+        act()
+        for who, then, now in zip(("nodes", "client"), before, spent(), strict=True):
+            figures[f"{what}, CPU-ms of the {who}"] = (now - then) / count
+    store.close()
+    connection.close()
+    return figures
+
+
 def fill(store: Store, chunks: int) -> Figures:
     """Put so many passages and their vectors; returns the rates."""
-    store.put_collection(Collection("bench"))
     started = time.monotonic()
+    put_words(store, chunks)
+    words = time.monotonic() - started
+    put_vectors(store)
+    both = time.monotonic() - started
+    return {"words, chunks/s": chunks / words, "words and vectors, chunks/s": chunks / both}
+
+
+def put_words(store: Store, chunks: int) -> None:
+    """Put so many passages."""
+    store.put_collection(Collection("bench"))
     documents = chunks // CHUNKS_PER_DOCUMENT
     for first in range(0, documents, BATCH):
         store.put([document(number) for number in range(first, min(first + BATCH, documents))])
-    words = time.monotonic() - started
+
+
+def put_vectors(store: Store) -> None:
+    """Give every passage a vector."""
     while waiting := store.unembedded(MODEL, 8 * VECTORS):
         for first in range(0, len(waiting), VECTORS):
             part = waiting[first : first + VECTORS]
             store.put_vectors(MODEL, [(key, vector_of(key)) for key, _ in part])
-    both = time.monotonic() - started
-    return {"words, chunks/s": chunks / words, "words and vectors, chunks/s": chunks / both}
 
 
 def document(number: int) -> Draft:
@@ -241,7 +280,12 @@ def url_of(address: Address) -> str:
     return f"opensearch://{hosts}/{address.prefix}?shards={address.shards}&replicas={address.replicas}"
 
 
-PARTS = {"quality": measure_quality, "scale": measure_scale}
+PARTS = {
+    "quality": measure_quality,
+    "scale": measure_scale,
+    "cost": measure_cost,
+    "workers": lambda address, options: measure_workers(address, url_of(address), options.judged, options.texts),
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -23,7 +23,7 @@ DAYS = 7
 
 def main() -> int:
     """Print the table."""
-    per_chunk = json.loads((RESULTS / "cluster.json").read_text())["quality"]["bytes per chunk, one copy"]
+    per_chunk = json.loads((RESULTS / "cluster.json").read_text())["scale"]["bytes per chunk, cluster, one copy"]
     per_second = json.loads((RESULTS / "speed.json").read_text())["passages per CPU-s"]
     in_memory = DIMS * FLOAT + LINKS * LINK
     rows = []

@@ -385,6 +385,7 @@ def figures_page() -> Iterator[str]:
     yield from load_figures()
     yield from latency_figures()
     yield from scale_figures()
+    yield from cluster_figures()
     yield from serving_figures()
     yield "## Clients that share a process"
     yield ""
@@ -501,6 +502,13 @@ SCALES = {
     "pdf": "One long PDF file, without embedding",
 }
 
+CLUSTER = {
+    "quality": "The same judged questions to both",
+    "scale": "Made-up passages with vectors, and what a hybrid search asks of a store",
+    "cost": "The same, in processor time of all three nodes together and of the process that asks",
+    "workers": "Processes that embed with one thread each",
+}
+
 
 def page_figures() -> Iterator[str]:
     """How soon the web page shows results."""
@@ -558,12 +566,34 @@ def reliability_page() -> str:
         (
             each["name"],
             ", ".join(f"{number:,} {what}" for what, number in each["numbers"].items()),
-            code(f"pytest {'-m slow ' if each.get('slow', True) else ''}{each['test'].partition('::')[0]}"),
+            code(command_of(each["test"].partition("::")[0], slow=each.get("slow", True))),
         )
         for each in kept
     ]
     lines = table(["what", "figures", "command"], rows)
     return "\n".join([f"{before}{first}", "", *lines, f"{last}{rest.partition(last)[2]}"])
+
+
+def command_of(test: str, *, slow: bool) -> str:
+    """What runs this file of tests."""
+    if test.startswith("tests/cluster/"):
+        return f"make test-cluster ARGS={test}"
+    return f"pytest {'-m slow ' if slow else ''}{test}"
+
+
+def cluster_figures() -> Iterator[str]:
+    """A cluster beside the embedded store."""
+    found = results("cluster")
+    yield "## A cluster"
+    yield ""
+    yield "Three nodes that share the processors with everything else, and the embedded store beside them"
+    yield "(`benchmarks/cluster.py`)."
+    yield ""
+    for part, meaning in CLUSTER.items():
+        if part in found:
+            yield f"{meaning}:"
+            yield ""
+            yield from table(["what", "figure"], [(what, f"{value:,.4g}") for what, value in found[part].items()])
 
 
 def serving_figures() -> Iterator[str]:

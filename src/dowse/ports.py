@@ -209,8 +209,8 @@ class Store(Protocol):
         """Remove it; False when there was none."""
         ...
 
-    def fingerprints(self, collection: str) -> Mapping[str, Known]:
-        """What is known of every path of the collection: documents and ledger entries."""
+    def fingerprints(self, collection: str, paths: Sequence[str] | None = None) -> Mapping[str, Known]:
+        """What is known of every path of the collection, or of these: documents and ledger entries."""
         ...
 
     def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:

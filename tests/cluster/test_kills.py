@@ -6,9 +6,10 @@ Only where the nodes are ours to kill: `make test-cluster` starts them and says 
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 import pytest
 
@@ -48,7 +49,8 @@ class Load:
     """The text of each path whose put returned."""
     answers: list[float] = field(default_factory=list)
     """When each whole answer was asked for."""
-    refused: int = 0
+    refused: list[tuple[float, float, str]] = field(default_factory=list)
+    """When a question was asked in vain, how long it took to hear so, and why."""
     wrong: list[str] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -75,8 +77,8 @@ class Load:
                     found = view.lexical(terms("anchor"), 100, EVERYWHERE).hits
                     near = view.nearest(MODEL, bag_of_words("anchor"), ANCHORS, EVERYWHERE).hits
                     passages = view.passages([ref for ref, _ in found])
-            except StoreError:
-                self.refused += 1
+            except StoreError as error:
+                self.refused.append((asked, time.monotonic() - asked, error.message))
                 continue
             if not len(found) == len(near) == len(passages) == ANCHORS:
                 self.wrong.append(f"{len(found)} by words, {len(near)} by meaning, {len(passages)} passages")
@@ -113,7 +115,9 @@ def all_answers(store: OpenSearchStore) -> tuple[list[dict[Ref, float]], list[di
     return words, near
 
 
-def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Address) -> None:
+def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(
+    address: Address, figure: Callable[[str, Mapping[str, object]], None]
+) -> None:
     cluster = Cluster.from_description(os.environ[NODES])
     patient = replace(address, timeout=10.0)
     store = OpenSearchStore(patient)
@@ -136,11 +140,21 @@ def test_ten_kills_under_load_lose_nothing_that_was_acknowledged(address: Addres
     with store.snapshot() as view:
         shown = {info.path: info.content_hash for info in view.documents("work")}
     lost = [path for path, text in load.acknowledged.items() if shown.get(path) != content_hash(text)]
-    print(  # noqa: T201 - the figures of the run
-        f"\n{KILLS} kills: {len(load.acknowledged)} documents acknowledged, {len(lost)} lost; "
-        f"{len(load.answers)} whole answers, {load.refused} refused; "
-        f"answered again after {max(waits):.1f} s at most ({', '.join(f'{wait:.1f}' for wait in waits)})"
+    figure(
+        "nodes of a cluster killed",
+        {
+            "kills": KILLS,
+            "acknowledged documents": len(load.acknowledged),
+            "lost": len(lost),
+            "whole answers": len(load.answers),
+            "partial answers": len(load.wrong),
+            "refused": len(load.refused),
+            "longest until answered again, s": round(max(waits), 1),
+            "median until answered again, s": round(median(waits), 1),
+            "longest refusal, s": round(max((took for _, took, _ in load.refused), default=0.0), 1),
+        },
     )
+    print(waits, *(f"{took:.1f} s: {why}" for _, took, why in load.refused), sep="\n")  # noqa: T201 - shown if it fails
     assert load.wrong == []
     assert lost == []
     words, near = all_answers(store)

@@ -20,9 +20,13 @@ from contract.builders import (
 from contract.emptied import own_address, remove
 from contract.test_snapshots import facts, fill, unranked
 from dowse.ingest import backlog
+from dowse.ingest.pipeline import index_collection
+from dowse.ingest.settings import IndexSettings
 from dowse.store.opensearch import Address, OpenSearchStore
 from dowse.store.portable.moving import move
 from dowse.store.sqlite import SqliteStore
+from dowse.types import Chunking, Collection
+from workbench import many, write
 
 CLUSTER = os.environ.get("DOWSE_TEST_CLUSTER", "")
 
@@ -109,6 +113,27 @@ def test_two_workers_embed_each_text_once(address: Address, cluster_store: OpenS
         one, other = pool.map(work, range(2))
     assert len(one) + len(other) == len({*one, *other}) == expected
     assert cluster_store.count_unembedded(MODEL) == 0
+
+
+def test_two_updates_read_each_file_once(address: Address, cluster_store: OpenSearchStore, tmp_path: Path) -> None:
+    write(tmp_path, many(100))
+    collection = Collection("notes", str(tmp_path))
+    cluster_store.put_collection(collection)
+    settings = IndexSettings(1 << 20, Chunking(), "words", lambda: None)
+
+    def update(_: int) -> tuple[int, list[str]]:
+        store, read = OpenSearchStore(address), []
+        report = index_collection(
+            store, collection, settings, on_event=lambda event: read.append(event.path) if event.path else None
+        )
+        store.close()
+        return report.added, read
+
+    with ThreadPoolExecutor(2) as pool:
+        (added, one), (added_too, other) = pool.map(update, range(2))
+    assert len(one) + len(other) == len({*one, *other}) == added + added_too == 100
+    assert sorted(info.path for info in _documents(cluster_store)) == sorted(many(100))
+    assert update(0) == (0, [])
 
 
 def test_an_index_moves_onto_the_cluster_and_back(tmp_path: Path) -> None:

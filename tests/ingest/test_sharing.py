@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contract.builders import MODEL, add_collections, bag_of_words, make_draft
-from dowse.ingest import backlog
+from dowse.ingest import backlog, sharing
 from dowse.ingest.backlog import embed_backlog
 from dowse.store.memory import MemoryStore
 
@@ -80,7 +80,7 @@ def test_what_a_dead_worker_held_is_taken_over(monkeypatch: pytest.MonkeyPatch) 
     store = filled(10)
     names = [f"embed {key.hex()} {MODEL.name}" for key, _ in store.unembedded(MODEL, 100)]
     assert len(store.lease(names, "dead", 0.2)) == 10
-    monkeypatch.setattr(backlog, "_PAUSE", 0.05)
+    monkeypatch.setattr(sharing, "PAUSE", 0.05)
     alive = Worker([])
     embed_backlog(store, alive)
     assert len(alive.texts) == 10

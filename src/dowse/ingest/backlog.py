@@ -5,13 +5,12 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 
 from dowse.errors import ModelMismatchError
+from dowse.ingest import sharing
 from dowse.logs import timed
 from dowse.ports import Embedder, Store
 from dowse.types import EmbedReport, Event, ModelIdentity, new_document_id
 
 _FETCH = 1024  # passages asked for at once
-_LEASE_SECONDS = 240.0
-_PAUSE = 1.0
 _BATCH = 64  # passages embedded between two commits: what an interruption costs at most
 
 
@@ -50,15 +49,15 @@ def _shares(store: Store, model: ModelIdentity) -> Generator[list[tuple[bytes, s
     while waiting := store.unembedded(model, _FETCH):
         asked, idle = time.monotonic(), True
         for first in range(0, len(waiting), _BATCH):
-            if time.monotonic() - asked > _LEASE_SECONDS / 4:
+            if time.monotonic() - asked > sharing.LEASE_SECONDS / 4:
                 break  # others may have done the rest, and their leases end: ask again what is left
             named = {f"embed {key.hex()} {model.name}": (key, text) for key, text in waiting[first : first + _BATCH]}
-            granted = store.lease(list(named), owner, _LEASE_SECONDS)
+            granted = store.lease(list(named), owner, sharing.LEASE_SECONDS)
             if granted:
                 idle = False
                 yield from _held(store, [name for name in named if name in granted], owner, named)
         if idle:
-            time.sleep(_PAUSE)  # all that is left is in the hands of others
+            time.sleep(sharing.PAUSE)  # all that is left is in the hands of others
 
 
 def _held(

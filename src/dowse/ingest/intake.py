@@ -97,8 +97,13 @@ class Intake:
         settings: IndexSettings,
         known: Mapping[str, Known],
         gone: dict[str, Known] | None = None,
+        claim: Callable[[Mapping[str, Known]], Mapping[str, Known]] = dict,
     ) -> None:
-        """Take `known` from `Store.fingerprints`; of `gone`, those that turn up elsewhere are taken out."""
+        """Take `known` from `Store.fingerprints`; of `gone`, those that turn up elsewhere are taken out.
+
+        `claim` says which of those are this run's to move.
+        """
+        self._claim = claim
         self._store, self._collection, self._settings, self._known = store, collection, settings, known
         self._gone = {} if gone is None else gone
         self._gone_by_hash: dict[str, list[str]] = {}
@@ -158,6 +163,11 @@ class Intake:
             return  # gone since the walk: the next one will know
         self.refused.append(entry)
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing waits to be put."""
+        return not (self._drafts or self._restats or self._unrecorded)
+
     def flush(self) -> None:
         """Put what has been gathered."""
         if self._drafts:
@@ -214,8 +224,12 @@ class Intake:
 
     def _moved_from(self, digest: str) -> Known | None:
         """A document that is gone from its place and has this content."""
-        paths = self._gone_by_hash.get(digest)
-        return self._gone.pop(paths.pop()) if paths else None
+        paths = self._gone_by_hash.get(digest, [])
+        while paths:
+            path = paths.pop()
+            if self._claim({path: self._gone[path]}):
+                return self._gone.pop(path)
+        return None
 
     def _content(
         self, source: Source, data: bytes, media_type: str, key: tuple[str, str]

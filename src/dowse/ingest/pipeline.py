@@ -1,10 +1,11 @@
 """Bring a collection up to date with its sources: walk -> compare -> read -> put -> remove.
 
 Everything is searchable by words afterwards; `backlog` adds the vectors. Stopped anywhere, the next run
-goes on: what was put stays, what was not is found again by the comparison.
+goes on: what was put stays, what was not is found again by the comparison. Several runs at once share the reading.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from dowse.errors import SourceError
@@ -12,6 +13,7 @@ from dowse.ingest.compare import Comparison, compare, guard, ingested, walked, w
 from dowse.ingest.given import Web, again, is_address
 from dowse.ingest.intake import Intake, Source, walked_source
 from dowse.ingest.settings import IndexSettings
+from dowse.ingest.sharing import Sharing
 from dowse.ingest.sources import Selection
 from dowse.ports import Store
 from dowse.types import Collection, Event, IndexReport, Known, LedgerEntry, now_ms
@@ -37,26 +39,30 @@ def index_collection(
     `web` says whether the servers of ingested addresses are asked too.
     """
     tell = on_event or (lambda _: None)
-    known = store.fingerprints(collection.name)
+    known = dict(store.fingerprints(collection.name))
     compared, accident = _compare(collection, known, settings, only, prune=prune, retry=retry, tell=tell)
     if accident:
         return IndexReport(collection.name, guarded=accident)
     leaving = compared.gone | compared.superseded
-    intake = Intake(store, collection, settings, known, leaving)
+    share = Sharing(store, collection, known)
+    intake = Intake(store, collection, settings, known, leaving, share.claim)
     to_read = [walked_source(found, settings.max_file_size) for found in compared.to_read]
     if only is None:
         to_read += _ingested_again(store, known, settings, compared, web)
-    for done, source in enumerate(to_read, start=1):
-        tell(Event("read", done, len(to_read), source.path))
-        intake.take(source)
+    with closing(share.taken(to_read, intake.flush)) as sources:
+        for done, source in enumerate(sources, start=1):
+            tell(Event("read", done, len(to_read), source.path))
+            intake.take(source)
+            if intake.is_stored:
+                share.release()
     tell(Event("store"))
-    intake.flush()
-    compared.gone = {path: gone for path, gone in compared.gone.items() if path in leaving}
+    compared.held |= share.elsewhere
+    still = share.claim(leaving)
+    compared.gone = {path: gone for path, gone in compared.gone.items() if path in still}
     guarded = "" if prune else guard(collection, known, compared)
-    removable = ({} if guarded else compared.gone) | {
-        p: each for p, each in compared.superseded.items() if p in leaving
-    }
+    removable = ({} if guarded else compared.gone) | {p: each for p, each in compared.superseded.items() if p in still}
     removed = store.delete([each.id for each in removable.values() if each.id]) if removable else 0
+    share.release()
     with store.snapshot() as snapshot:
         ledger = snapshot.ledger(collection.name)
     refused = (*compared.refused, *intake.refused, *(entry for entry in ledger if entry.path in compared.held))
@@ -74,7 +80,7 @@ def index_collection(
         changed=counts["changed"] + counts["described"],
         moved=counts["moved"],
         removed=removed,
-        unchanged=compared.unchanged + counts["same"],
+        unchanged=compared.unchanged + counts["same"] + len(share.elsewhere),
         chunks=intake.chunks,
         failed=tuple(entry for entry in refused if entry.state == "failed"),
         skipped=tuple(entry for entry in refused if entry.state == "skipped"),

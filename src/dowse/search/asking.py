@@ -193,9 +193,9 @@ def _alternatives(snapshot: Snapshot, search: Search, terms: Sequence[str]) -> d
     for word in search.words:
         if word.prefix and (own := analyse(word.text)):
             found[own[-1]] = _completed(snapshot, word, own[-1])
-    counts = snapshot.frequencies([term for term in terms if term not in found and _may_begin(term)])
+    counts = snapshot.frequencies([term for term in terms if term not in found])  # all in one request
     for term, count in counts.items():
-        if count < _RARE:
+        if count < _RARE and _may_begin(term):
             others = [each for each in snapshot.completions(term, _MOST_IMPLIED + 1) if each != term]
             if others:
                 found[term] = dict.fromkeys(others[:_MOST_IMPLIED], _IMPLIED)

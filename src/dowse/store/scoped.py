@@ -259,10 +259,10 @@ class ScopedStore:
         self._check(collection)
         return self._store.drop_context(collection, prefix)
 
-    def fingerprints(self, collection: str) -> Mapping[str, Known]:
+    def fingerprints(self, collection: str, paths: Sequence[str] | None = None) -> Mapping[str, Known]:
         """See `ports.Store.fingerprints`."""
         self._check(collection)
-        return self._store.fingerprints(collection)
+        return self._store.fingerprints(collection, paths)
 
     def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
         """See `ports.Store.known`: whoever has the bytes learns nothing of them."""

@@ -101,7 +101,7 @@ class MemoryStore:
         with self._changes() as state:
             return state.contexts.pop((collection, prefix), None) is not None
 
-    def fingerprints(self, collection: str) -> Mapping[str, Known]:
+    def fingerprints(self, collection: str, paths: Sequence[str] | None = None) -> Mapping[str, Known]:
         """Ledger entries first, so that a document at the same path wins."""
         known = {
             entry.path: Known(entry.fingerprint, state=entry.state, code=entry.code)
@@ -121,7 +121,7 @@ class MemoryStore:
                     declared_type=info.declared_type,
                     metadata=entry.said,
                 )
-        return known
+        return known if paths is None else {path: known[path] for path in paths if path in known}
 
     def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
         """The titles of those that have content."""

@@ -9,8 +9,9 @@ Its modules:
     layout.py       the three indexes and their mappings
     catalog.py      collections, contexts and the model as one document, and the counters
     views.py        points in time that readers share
-    ranking.py      BM25 and the nearest vectors
+    ranking.py      BM25 and the nearest vectors; counting.py has the numbers that words are weighed by
     facts.py        what filters compare, as terms; filtering.py compiles a filter to a query over them
+    docids.py       how long a docid must be
     rows.py         nouns to JSON and back, and every id
     planning.py     what a batch of drafts comes to; writing.py carries it out
     backlog.py      which texts wait for a vector, and what becomes of vectors

@@ -15,10 +15,10 @@ from dowse.store.opensearch.catalog import Catalog, Counters
 from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.filtering import Dsl
 from dowse.store.opensearch.layout import Indexes, vector_field, vector_mapping
-from dowse.store.opensearch.rows import array_from, chunk_from, unit, vector_id, vector_to
+from dowse.store.opensearch.rows import array_from, chunk_from, chunk_id, unit, vector_id, vector_to
 from dowse.store.opensearch.views import View, of_kind
 from dowse.text.passage import embedding_text
-from dowse.types import ModelIdentity, now_ms, version_of
+from dowse.types import ModelIdentity, now_ms, ordinal_of, version_of
 
 if TYPE_CHECKING:
     from dowse.ports import Vector
@@ -92,6 +92,9 @@ class Vectors:
         self._connection = connection
         self._indexes = indexes
         self._counters = counters
+        self._mapped: set[str] = set()
+        self._visible = -1
+        """The sequence up to which every passage is known to be visible to searches."""
 
     def of(self, tag: str, keys: Iterable[str]) -> dict[str, list[float]]:
         """The unit vectors that are kept for these texts, now."""
@@ -115,16 +118,33 @@ class Vectors:
             for key, vector in by_key.items()
         )
         # Looked for after they are kept: a passage written meanwhile finds them itself.
-        self._connection.refresh(self._indexes.chunks)
+        self._show_passages()
         hits = self._waiting_for(tag, list(by_key))
         made = {tag: {key: unit(vector) for key, vector in by_key.items()}}
         # What is kept of a passage has no vectors in it: writing one means writing those of both models.
         made |= {other: self.of(other, by_key) for other in catalog.held if other != tag and hits}
         self._connection.write(
-            Write("update", self._indexes.chunks, hit["_id"], {"doc": _vectors_of(hit, made)}, routing=_document(hit))
+            Write("update", self._indexes.chunks, _id(hit), {"doc": _vectors_of(hit, made)}, routing=_document(hit))
             for hit in hits
         )
-        self._counters.acknowledge()
+        self._acknowledge()
+
+    def _show_passages(self) -> None:
+        """Let searches find every passage, unless nobody but this process wrote since they did: it wrote vectors.
+
+        A refresh ends a segment of the graph, which is then merged with others; one for each batch costs more than
+        the batch.
+        """
+        sequence = self._counters.sequence()
+        if sequence != self._visible:
+            self._connection.refresh(self._indexes.chunks)
+            self._visible = sequence
+
+    def _acknowledge(self) -> None:
+        """Count this write; it added no passage."""
+        sequence = self._counters.acknowledge()
+        if sequence == self._visible + 1:
+            self._visible = sequence
 
     def _waiting_for(self, tag: str, keys: Sequence[str]) -> list[dict[str, Any]]:
         """The passages with these texts that have no vector of this model yet."""
@@ -132,8 +152,8 @@ class Vectors:
         body: dict[str, Any] = {
             "query": waiting,
             "size": _PAGE,
-            "_source": False,
-            "docvalue_fields": ["key", "document"],
+            "stored_fields": "_none_",
+            "docvalue_fields": ["key", "document", "ref"],
             "sort": ["ref"],
             "track_total_hits": False,
         }
@@ -157,8 +177,10 @@ class Vectors:
             return replace(catalog, touched=now_ms()) if catalog.successor == model else catalog
 
         catalog = self._counters.change(claimed)
-        mapping = vector_mapping(vector_field(catalog.tag_of(model)), model.dims)
-        self._connection.request("PUT", f"/{self._indexes.chunks}/_mapping", mapping)
+        field = vector_field(catalog.tag_of(model))
+        if field not in self._mapped:
+            self._connection.request("PUT", f"/{self._indexes.chunks}/_mapping", vector_mapping(field, model.dims))
+            self._mapped.add(field)
         return catalog
 
     def _checked(self, catalog: Catalog, model: ModelIdentity) -> Catalog:
@@ -224,6 +246,11 @@ class Vectors:
             return not answer["version_conflicts"] and not answer["failures"]
 
         self._connection.until_done(done)
+
+
+def _id(hit: dict[str, Any]) -> str:
+    ref = hit["fields"]["ref"][0]
+    return chunk_id(version_of(ref), ordinal_of(ref))
 
 
 def _document(hit: dict[str, Any]) -> str:

@@ -163,9 +163,9 @@ class Counters:
         """The first of so many version numbers that nobody else gets."""
         return int(self._count(versions=count)["versions"]) - count + 1
 
-    def acknowledge(self) -> None:
-        """Count one write: from here on every reader sees it."""
-        self._count(sequence=1)
+    def acknowledge(self) -> int:
+        """Count one write: from here on every reader sees it. Returns its number."""
+        return int(self._count(sequence=1)["sequence"])
 
     def sequence(self) -> int:
         """How many writes were acknowledged."""

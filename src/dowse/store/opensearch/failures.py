@@ -28,7 +28,7 @@ def in_our_words(error: Any, address: Address, status: int | None = None) -> Dow
     if "SSL" in type(error).__name__:
         return StoreUnavailableError(
             f"No trusted connection to {address}: {error}.",
-            hint="Check the certificate; verify=0 in the address goes without.",
+            hint="Name who signed its certificate in SSL_CERT_FILE; verify=0 in the address goes without.",
         )
     kind = "did not answer in time" if code == "TIMEOUT" or "Timeout" in type(error).__name__ else "cannot be reached"
     return StoreUnavailableError(

@@ -15,16 +15,17 @@ from dowse.store.opensearch.connection import Connection
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import BOOSTS, K1, B
 
-__all__ = ["LAYOUT", "Indexes", "ensure_layout", "lexical_field", "vector_field", "vector_mapping"]
+__all__ = ["LAYOUT", "LONGEST_RESULT", "Indexes", "ensure_layout", "lexical_field", "vector_field", "vector_mapping"]
 
-LAYOUT = 1
+LAYOUT = 2
 """Counts up when indexes made before would be read wrongly."""
 
 _KEYWORD = {"type": "keyword", "ignore_above": 8_000}
 _TERM = {"type": "keyword", "doc_values": False}
 _KEPT = {"type": "object", "enabled": False}
 _SIMILARITY = "dowse"
-_LONGEST_RESULT = 100_000
+LONGEST_RESULT = 100_000
+"""How many hits one search may have; whoever wants more of the best gets so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +121,9 @@ def _bodies(indexes: Indexes, address: Address) -> dict[str, dict[str, Any]]:
     settings = {
         "number_of_replicas": address.replicas,
         "refresh_interval": "30s",  # readers refresh when something was written, see catalog.py
-        "max_result_window": _LONGEST_RESULT,
-        "max_terms_count": _LONGEST_RESULT,
-        "max_regex_length": _LONGEST_RESULT,
-        "codec": "best_compression",
+        "max_result_window": LONGEST_RESULT,
+        "max_terms_count": LONGEST_RESULT,
+        "max_regex_length": LONGEST_RESULT,
         "unassigned.node_left.delayed_timeout": "5s",
         "merge.policy.expunge_deletes_allowed": 0,
     }
@@ -166,9 +166,11 @@ _CHUNKS: dict[str, Any] = {
     "path": _KEYWORD,
     "endings": _TERM,
     "hash": {"type": "keyword"},
+    "docid": _TERM,
     "uri": _TERM,
     "content": {"type": "keyword"},
     "keys": _KEYWORD,
+    "created": {"type": "long"},
     "chunks": {"type": "integer"},
     "info": _KEPT,
     # of passages

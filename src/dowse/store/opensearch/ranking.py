@@ -4,12 +4,13 @@ Scores are those of every other store: the same fields, boosts and constants, wi
 the vectors the graph is asked first, and wider than needed; where it finds too few, all in scope are compared.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dowse.ports import Alternatives
-from dowse.store.opensearch.filtering import EVERYTHING, Dsl, any_of, query_of
-from dowse.store.opensearch.layout import lexical_field, vector_field
+from dowse.store.opensearch.counting import count, counting, learn, uncounted
+from dowse.store.opensearch.filtering import Dsl, any_of, query_of
+from dowse.store.opensearch.layout import LONGEST_RESULT, lexical_field, vector_field
 from dowse.store.opensearch.rows import unit
 from dowse.store.opensearch.views import View, of_kind
 from dowse.text.fields import BOOSTS, K1, idf
@@ -35,16 +36,21 @@ def best_words(
     groups = _groups(terms, alternatives)
     if not groups:
         return Ranked((), 0.0)
-    everything = list(dict.fromkeys(term for group in groups for term in group))
-    counting = _counting(everything)
-    must = [_having(term) for term in required]
-    body = _ranked_body(_worth(view, groups), k, [*_within(view, scope), *must])
-    found, counted = view.chunks.search_many([body, counting], everywhere=True)
+    everything = [term for group in groups for term in group]
+    if k <= 0:
+        count(view, everything)
+        return Ranked((), _ceiling(view, groups))
+    k = min(k, LONGEST_RESULT)
+    body = _ranked_body(_worth(view, groups), k, [*_within(view, scope), *map(_having, required)])
+    unknown = uncounted(view, everything)
+    found, *counted = view.chunks.search_many([body, *([counting(unknown)] if unknown else [])], everywhere=1)
+    for answer in counted:
+        learn(view, unknown, answer)
     hits = _live(
         view, found, lambda dead: view.chunks.search({**body, "query": _without(body["query"], dead)}, everywhere=True)
     )
     # Scores count what was deleted until it is merged away, the ceiling does not: among few passages one may pass it.
-    return Ranked(_sorted(hits, k), max(_ceiling(view, groups, counted), *hits.values(), 0.0))
+    return Ranked(_sorted(hits, k), max(_ceiling(view, groups), *hits.values(), 0.0))
 
 
 def word_scores(view: View, terms: Sequence[str], refs: Sequence[Ref], alternatives: Alternatives) -> dict[Ref, float]:
@@ -60,16 +66,15 @@ def word_scores(view: View, terms: Sequence[str], refs: Sequence[Ref], alternati
 
 def frequencies(view: View, terms: Sequence[str]) -> dict[str, int]:
     """In how many chunks' bodies each term stands."""
-    if not terms:
-        return {}
-    answer = view.chunks.search(_counting(list(terms), fields=("body",)))
-    return {term: counts["body"] for term, counts in _counts(answer, list(terms), ("body",)).items()}
+    counts = count(view, terms)
+    return {term: counts[term]["body"] for term in terms}
 
 
 def nearest(view: View, tag: str, vector: "Vector", k: int, scope: Scope) -> Ranked:
     """The k with the highest cosines."""
     if k <= 0:
         return Ranked((), 1.0)
+    k = min(k, LONGEST_RESULT)
     asked, within, field = unit(vector), _within(view, scope), vector_field(tag)
     wanted = min(k, _MOST_NEIGHBOURS)
     width = min(_MOST_NEIGHBOURS, max(_NARROWEST, _WIDER * wanted))
@@ -139,7 +144,7 @@ def _page(query: Dsl, size: int) -> dict[str, Any]:
     return {
         "query": query,
         "size": size,
-        "_source": False,
+        "stored_fields": "_none_",  # else a block of texts is unpacked for the id of every hit
         "docvalue_fields": ["ref"],
         "track_total_hits": False,
     }
@@ -203,35 +208,11 @@ def _having(term: str) -> Dsl:
     return any_of([{"term": {lexical_field(field): term}} for field in BOOSTS])
 
 
-def _counting(terms: Sequence[str], fields: Iterable[str] = tuple(BOOSTS)) -> dict[str, Any]:
-    """A search that counts how many chunks have each of these terms in each of these fields."""
-    named = {
-        f"{place}:{field}": {"term": {lexical_field(field): term}}
-        for place, term in enumerate(terms)
-        for field in fields
-    }
-    return {
-        "query": of_kind("chunk", any_of(list(named.values())) if named else EVERYTHING),
-        "size": 0,
-        "track_total_hits": False,
-        "aggs": {"terms": {"filters": {"filters": named}}},
-    }
-
-
-def _counts(answer: Mapping[str, Any], terms: Sequence[str], fields: Iterable[str]) -> dict[str, dict[str, int]]:
-    buckets = answer["aggregations"]["terms"]["buckets"]
-    return {
-        term: {field: int(buckets[f"{place}:{field}"]["doc_count"]) for field in fields}
-        for place, term in enumerate(terms)
-    }
-
-
-def _ceiling(view: View, groups: Groups, counted: Mapping[str, Any]) -> float:
-    terms = list(dict.fromkeys(term for group in groups for term in group))
-    counts = _counts(counted, terms, tuple(BOOSTS))
+def _ceiling(view: View, groups: Groups) -> float:
     total = view.chunk_count
 
     def most(term: str) -> float:
-        return sum(BOOSTS[field] * (K1 + 1) * idf(total, having) for field, having in counts[term].items() if having)
+        counts = view.counts[term]
+        return sum(BOOSTS[field] * (K1 + 1) * idf(total, having) for field, having in counts.items() if having)
 
     return sum(max(weight * most(term) for term, weight in group.items()) for group in groups)

@@ -17,8 +17,10 @@ from dowse.types import (
     Content,
     DocumentInfo,
     Fingerprint,
+    Known,
     LedgerEntry,
     MetadataValue,
+    docid_digits,
     now_ms,
     ref_of,
 )
@@ -85,6 +87,21 @@ class Record:
         """The id of the document, and the routing of all that belongs to it."""
         return self.info.id.hex
 
+    @property
+    def known(self) -> Known:
+        """What a walk compares."""
+        info = self.info
+        return Known(
+            info.fingerprint,
+            info.content_hash,
+            info.id,
+            info.origin,
+            recipe=self.key[1],
+            media_type=info.media_type,
+            declared_type=info.declared_type,
+            metadata=self.said,
+        )
+
     @classmethod
     def read(cls, source: Mapping[str, Any], names: Mapping[str, str], on: tuple[int, int] | None = None) -> "Record":
         """From the source of a record; `names` are those of the collections by id."""
@@ -118,9 +135,11 @@ class Record:
             "path": info.path,
             "endings": endings(info.path),
             "hash": info.content_hash,
+            "docid": docid_start(info.content_hash),
             "uri": digest(info.uri),
             "content": content_id(self.key),
             "keys": sorted(info.metadata),
+            "created": info.created_at,
             "chunks": info.chunks,
             "info": {"fields": info_to(info), "recipe": self.key[1], "said": dict(self.said)},
         }
@@ -201,6 +220,11 @@ def chunk_sources(
     return sources
 
 
+def docid_start(content_hash: str) -> str:
+    """The digits that every docid has; hashes that begin alike are found by them."""
+    return content_hash[: docid_digits("")]
+
+
 def endings(path: str) -> list[str]:
     """The path and what follows each of its slashes."""
     parts = path.split("/")
@@ -253,9 +277,10 @@ def array_from(kept: str) -> "Vector":
 
 
 def unit(vector: "Vector | Sequence[float]") -> list[float]:
-    """The same direction at length one, with as many digits as a float32 has."""
+    """The same direction at length one, to a billionth: finer than the float32 that it becomes there."""
     import numpy as np
 
     values = np.asarray(vector, dtype=np.float64)
     length = float(np.sqrt(values @ values))
-    return [float(f"{value:.8g}") for value in (values / length if length else values).tolist()]
+    rounded: list[float] = np.round(values / length if length else values, 9).tolist()
+    return rounded

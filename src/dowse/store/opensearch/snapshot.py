@@ -8,7 +8,7 @@ from uuid import UUID
 
 from dowse.errors import StoreUnavailableError
 from dowse.ports import NONE, Alternatives
-from dowse.store.opensearch import ranking
+from dowse.store.opensearch import docids, ranking
 from dowse.store.opensearch.backlog import count_vectors, count_waiting, kept_vectors, waiting_in
 from dowse.store.opensearch.connection import Connection
 from dowse.store.opensearch.filtering import Dsl, any_of, asks_passages, query_of
@@ -166,24 +166,36 @@ class OpenSearchSnapshot:
         """The chunks from the index, with the records of their versions."""
         if not refs:
             return []
-        records = self._view.living([version_of(ref) for ref in refs])
-        query = of_kind("chunk", {"terms": {"ref": sorted(set(refs))}})
-        found = {
-            hit["_source"]["ref"]: hit["_source"] for hit in self._view.chunks.scan(query, ["ref"], ["ref", "passage"])
+        view = self._view
+        records = view.living([version_of(ref) for ref in refs])
+        page = {
+            "query": of_kind("chunk", {"terms": {"ref": sorted(set(refs))}}),
+            "size": len(set(refs)),
+            "_source": ["ref", "passage"],
+            "track_total_hits": False,
         }
+        hashes = {record.info.content_hash for record in records.values()}
+        there, others = view.chunks.search_many([page, docids.alike(view, hashes - view.digits.keys())])
+        docids.learn(view, hashes - view.digits.keys(), others)
+        infos = {version: self._told_apart(record.info) for version, record in records.items()}
+        found = {hit["_source"]["ref"]: hit["_source"]["passage"] for hit in there["hits"]["hits"]}
         return [
-            Passage(ref, records[version_of(ref)].info, chunk_from(found[ref]["passage"]), ordinal_of(ref))
+            Passage(ref, infos[version_of(ref)], chunk_from(found[ref]), ordinal_of(ref))
             for ref in refs
-            if ref in found and version_of(ref) in records
+            if ref in found and version_of(ref) in infos
         ]
+
+    def _told_apart(self, info: DocumentInfo) -> DocumentInfo:
+        return docids.told_apart(self._view, [info])[0]
 
     def chunks(self, document: UUID) -> list[Passage]:
         """Those of its content."""
         record = self._record(document)
         if record is None:
             return []
+        info = self._told_apart(record.info)
         return [
-            Passage(ref_of(record.version, ordinal), record.info, chunk, ordinal)
+            Passage(ref_of(record.version, ordinal), info, chunk, ordinal)
             for ordinal, chunk in enumerate(self._content(record).content.chunks)
         ]
 
@@ -205,14 +217,16 @@ class OpenSearchSnapshot:
         offset: int = 0,
         newest: bool = False,
     ) -> list[DocumentInfo]:
-        """Collection by collection, by path; or by their ids, which begin with the time that they were made at."""
+        """Collection by collection, by path; or by the time that they came at, and their ids."""
         limits: list[Dsl] = [{"prefix": {"path": {"value": prefix}}}] if prefix else []
         if filter is not None:
             limits.append(self._lets(filter))
         if newest:
             chosen = [id_ for id_, name in self._view.catalog.names.items() if collection in (None, name)]
             query = of_kind("document", {"terms": {"collection": chosen}}, *limits)
-            return [record.info for record in self._page(query, offset, limit, newest=True)]
+            return docids.told_apart(
+                self._view, [record.info for record in self._page(query, offset, limit, newest=True)]
+            )
         found: list[DocumentInfo] = []
         for id_, name in sorted(self._view.catalog.names.items(), key=lambda each: each[1]):
             if collection not in (None, name) or (limit is not None and len(found) >= limit):
@@ -226,11 +240,11 @@ class OpenSearchSnapshot:
             left = None if limit is None else limit - len(found)
             found += [record.info for record in self._page(query, offset, left)]
             offset = 0
-        return found
+        return docids.told_apart(self._view, found)
 
     def _page(self, query: Dsl, offset: int, limit: int | None, *, newest: bool = False) -> Iterator[Record]:
         names = self._view.catalog.names
-        order: list[Any] = [{"document": "desc"}] if newest else ["path", "document"]
+        order: list[Any] = [{"created": "desc"}, {"document": "desc"}] if newest else ["path", "document"]
         if limit is not None and offset + limit <= _SHALLOW:
             body = {"query": query, "from": offset, "size": limit, "sort": order, "_source": _INFO}
             hits: Iterator[Hit] = iter(self._view.chunks.search(body)["hits"]["hits"]) if limit else iter(())
@@ -257,7 +271,7 @@ class OpenSearchSnapshot:
         if record is None:
             return None
         text = self._content(record).content.text
-        return Document(record.info, text, total_lines=count_lines(text))
+        return Document(self._told_apart(record.info), text, total_lines=count_lines(text))
 
     def texts(self, content_hash: str) -> list[str]:
         """Of contents, by the start of their hash."""
@@ -280,9 +294,8 @@ class OpenSearchSnapshot:
             query = any_of([*ways, {"term": {"endings": name}}] if by == "suffix" else ways)
         names = self._view.catalog.names
         hits = self._view.chunks.scan(of_kind("document", self._known(), query), ["path", "document"], _INFO)
-        return sorted(
-            (Record.read(hit["_source"], names).info for hit in hits), key=lambda info: (info.collection, info.path)
-        )
+        infos = docids.told_apart(self._view, [Record.read(hit["_source"], names).info for hit in hits])
+        return sorted(infos, key=lambda info: (info.collection, info.path))
 
     def ledger(self, collection: str | None = None) -> list[LedgerEntry]:
         """The entries, by collection and path."""

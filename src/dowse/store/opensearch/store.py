@@ -142,8 +142,10 @@ class OpenSearchStore:
 
     # What is known
 
-    def fingerprints(self, collection: str) -> Mapping[str, Known]:
+    def fingerprints(self, collection: str, paths: Sequence[str] | None = None) -> Mapping[str, Known]:
         """Ledger entries first, so that a document at the same path wins."""
+        if paths is not None:
+            return self._known_at(collection, paths)
         known: dict[str, Known] = {}
         with self._view() as view:
             id_ = view.catalog.id_of(collection)
@@ -153,19 +155,34 @@ class OpenSearchStore:
             for hit in view.contents.scan(of_kind("ledger", within), ["path"]):
                 entry = ledger_from(hit["_source"], view.catalog.names)
                 known[entry.path] = Known(entry.fingerprint, state=entry.state, code=entry.code)
-            for record in self._care.records(view, within):
-                info = record.info
-                known[info.path] = Known(
-                    info.fingerprint,
-                    info.content_hash,
-                    info.id,
-                    info.origin,
-                    recipe=record.key[1],
-                    media_type=info.media_type,
-                    declared_type=info.declared_type,
-                    metadata=record.said,
-                )
+            known |= {record.info.path: record.known for record in self._care.records(view, within)}
         return known
+
+    def _known_at(self, collection: str, paths: Sequence[str]) -> dict[str, Known]:
+        """By id, which is always current: whoever holds a lease asks what others did before."""
+        catalog = self._counters.catalog()
+        id_ = catalog.id_of(collection)
+        if id_ is None:
+            return {}
+        entries = self._connection.get_many([(self._indexes.contents, ledger_id(id_, path), "") for path in paths])
+        known = {}
+        for found in entries.values():
+            entry = ledger_from(found["_source"], catalog.names)
+            known[entry.path] = Known(entry.fingerprint, state=entry.state, code=entry.code)
+        records = self._care.current_by_id(self._owners(id_, paths))
+        wanted = set(paths)
+        return known | {
+            record.info.path: record.known
+            for record in records
+            if record.collection == id_ and record.info.path in wanted
+        }
+
+    def _owners(self, collection: str, paths: Iterable[str]) -> list[str]:
+        """The ids of the documents that these paths are noted for."""
+        notes = self._connection.get_many(
+            [(self._indexes.contents, place_id(collection, path), "") for path in paths], ["document"]
+        )
+        return [note["_source"]["document"] for note in notes.values()]
 
     def known(self, keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
         """The titles of those that have content."""
@@ -189,11 +206,9 @@ class OpenSearchStore:
         """Replace fingerprints where there is something to replace; size and time are what filters compare."""
         catalog = self._counters.catalog()
         id_ = catalog.required(collection)
-        notes = self._connection.get_many([(self._indexes.contents, place_id(id_, path), "") for path in fingerprints])
-        owners = [note["_source"]["document"] for note in notes.values()]
         records = [
             replace(record, info=replace(record.info, fingerprint=fingerprints[record.info.path]))
-            for record in self._care.current_by_id(owners)
+            for record in self._care.current_by_id(self._owners(id_, fingerprints))
             if record.collection == id_ and record.info.path in fingerprints
         ]
         self._documents.rewrite(records, catalog)

@@ -28,6 +28,7 @@ Hit = Mapping[str, Any]
 
 _KEEP_SECONDS = 300
 _PAGE = 5_000
+_EVERYWHERE = {"search_type": "dfs_query_then_fetch"}
 LAST_WITH_FACTOR = 2
 """The last version of the server whose BM25 has the factor k1 + 1, as ours does."""
 
@@ -41,21 +42,20 @@ class Reader:
 
     def search(self, body: Mapping[str, Any], *, everywhere: bool = False) -> Mapping[str, Any]:
         """One search; `everywhere` counts terms over all shards before it scores."""
-        return self.search_many([body], everywhere=everywhere)[0]
+        return self.search_many([body], everywhere=int(everywhere))[0]
 
-    def search_many(self, bodies: Sequence[Mapping[str, Any]], *, everywhere: bool = False) -> list[Mapping[str, Any]]:
-        """Several searches in one request. An answer of some shards only is none."""
-        params = {"search_type": "dfs_query_then_fetch"} if everywhere else {}
+    def search_many(self, bodies: Sequence[Mapping[str, Any]], *, everywhere: int = 0) -> list[Mapping[str, Any]]:
+        """Several searches in one request, the first few `everywhere`. An answer of some shards only is none."""
         asked = [{**body, "pit": {"id": self.pit, "keep_alive": f"{_KEEP_SECONDS}s"}} for body in bodies]
+        how = [
+            {"allow_partial_search_results": False, **(_EVERYWHERE if at < everywhere else {})}
+            for at in range(len(asked))
+        ]
         if len(asked) == 1:
-            answers = [
-                self._connection.request(
-                    "POST", "/_search", asked[0], {**params, "allow_partial_search_results": False}
-                )
-            ]
+            answers = [self._connection.request("POST", "/_search", asked[0], how[0])]
         else:
-            lines = "".join(f'{{"allow_partial_search_results":false}}\n{json.dumps(each)}\n' for each in asked)
-            answers = self._connection.request("POST", "/_msearch", lines, params)["responses"]
+            lines = "".join(f"{json.dumps(each)}\n" for pair in zip(how, asked, strict=True) for each in pair)
+            answers = self._connection.request("POST", "/_msearch", lines)["responses"]
         for answer in answers:
             self._whole(answer)
         return answers
@@ -127,6 +127,10 @@ class View:
         self.readers = 0
         self._records: dict[int, Record] = {}
         self._dead: set[int] = set()
+        self.counts: dict[str, dict[str, int]] = {}
+        """In how many passages each term stands, by field."""
+        self.digits: dict[str, int] = {}
+        """How many digits of these hashes tell them from all others."""
         self.met: set[int] = set()
         """Versions that a search found while all passages were of live ones."""
 

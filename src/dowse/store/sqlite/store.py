@@ -1,5 +1,6 @@
 """The Store port on SQLite: snapshots for readers, one transaction at a time for the writer."""
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -225,20 +226,23 @@ class SqliteStore:
 
     # What is known, for the comparison with the disk
 
-    def fingerprints(self, collection: str) -> Mapping[str, Known]:
+    def fingerprints(self, collection: str, paths: Sequence[str] | None = None) -> Mapping[str, Known]:
         """See `ports.Store.fingerprints`."""
         known: dict[str, Known] = {}
+        chosen = "" if paths is None else "AND {}.path IN (SELECT value FROM json_each(?))"
+        given = (collection,) if paths is None else (collection, json.dumps(list(paths)))
         with self._readers.reading() as connection:
             for path, state, code, *print_ in connection.execute(
                 "SELECT g.path, g.state, g.code, g.size, g.mtime_ns, g.inode, g.read_ns FROM ledger g "
-                "JOIN collections l ON l.id = g.collection WHERE l.name = ?",
-                (collection,),
+                f"JOIN collections l ON l.id = g.collection WHERE l.name = ? {chosen.format('g')}",
+                given,
             ):
                 known[path] = Known(Fingerprint(*print_), state=state, code=code)
             for path, digest, uuid, origin, recipe, media_type, declared, metadata, *print_ in connection.execute(
                 "SELECT d.path, n.hash, d.uuid, d.origin, n.recipe, d.media_type, d.declared_type, d.metadata, "
-                f"d.size, d.mtime_ns, d.inode, d.read_ns, d.etag FROM {rows.DOCUMENT_TABLES} WHERE l.name = ?",
-                (collection,),
+                "d.size, d.mtime_ns, d.inode, d.read_ns, d.etag "
+                f"FROM {rows.DOCUMENT_TABLES} WHERE l.name = ? {chosen.format('d')}",
+                given,
             ):
                 known[path] = Known(
                     Fingerprint(*print_),
