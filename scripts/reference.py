@@ -558,12 +558,16 @@ def reliability_page() -> str:
         (
             each["name"],
             ", ".join(f"{number:,} {what}" for what, number in each["numbers"].items()),
-            code(f"pytest {'-m slow ' if each.get('slow', True) else ''}{each['test'].partition('::')[0]}"),
+            code(each.get("command") or _pytest_of(each)),
         )
         for each in kept
     ]
     lines = table(["what", "figures", "command"], rows)
     return "\n".join([f"{before}{first}", "", *lines, f"{last}{rest.partition(last)[2]}"])
+
+
+def _pytest_of(figure: dict[str, Any]) -> str:
+    return f"pytest {'-m slow ' if figure.get('slow', True) else ''}{figure['test'].partition('::')[0]}"
 
 
 def serving_figures() -> Iterator[str]:

@@ -202,12 +202,11 @@ class LexicalView:
 
         `within` gives the values that `collection`, `version` or `ref` may have; a field without any is free.
         """
-        query = self._any_of(terms, alternatives)
-        for field, values in within.items():
-            query = _only(query, tantivy.Query.term_set_query(self._schema, field, list(values)))
-        for word in self._looked_up(required):
-            query = _only(query, tantivy.Query.boolean_query(list(word.clauses)))
-        return self._run(query, count)
+        wanted = [tantivy.Query.term_set_query(self._schema, field, list(values)) for field, values in within.items()]
+        # Side by side, never inside of one another: tantivy goes down into each with the stack of this thread.
+        words = self._looked_up(list(dict.fromkeys(required)))
+        wanted += [tantivy.Query.boolean_query(list(word.clauses)) for word in words]
+        return self._run(_only(self._any_of(terms, alternatives), *wanted), count)
 
     def scores(self, terms: Sequence[str], refs: Sequence[int], alternatives: Alternatives = NONE) -> dict[int, float]:
         """The scores of just these entries, without those that match nothing."""
@@ -346,10 +345,10 @@ def _document(entry: Entry) -> Any:
     return document
 
 
-def _only(query: Any, condition: Any) -> Any:
-    """Both must match, but only the first one scores."""
-    silent = tantivy.Query.const_score_query(condition, 0.0)
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, silent)])
+def _only(query: Any, *conditions: Any) -> Any:
+    """All must match, but only the first one scores."""
+    silent = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, each) for each in (query, *silent)]) if silent else query
 
 
 def _schema() -> Any:
