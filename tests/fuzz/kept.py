@@ -85,10 +85,11 @@ def opened(kind: str, data: bytes) -> None:
 
 
 def _check_answer(engine: Engine, mode: Any) -> None:
-    """All passages are of the notes; fewer of them than there are only with a note that says so."""
+    """All passages are of the notes; some lack only with a note, or where a thorough look names the damage."""
     found = engine.search(Query("zebra road", mode=mode, limit=100))
     assert all(hit.chunk.text in _NOTES[hit.info.path] for hit in found.hits), "a passage of no document"
-    assert found.notes or {hit.info.path for hit in found.hits} == set(_NOTES), "an answer that lacks documents"
+    if not found.notes and {hit.info.path for hit in found.hits} != set(_NOTES):
+        assert not all(each.ok for each in engine.doctor(deep=True)), "an answer that lacks documents"
 
 
 def _each(folder: Path, uses: Sequence[Callable[[Engine], object]]) -> None:

@@ -266,7 +266,8 @@ def talk(dialect: str, data: bytes) -> None:
     server = _server()
     said: list[bytes] = []
     lines = data.rstrip(b"\n") + b"\n"
-    parts = iter([lines[: len(lines) // 2], lines[len(lines) // 2 :], _END, b""])
+    half = len(lines) // 2 or 1  # no part is empty: that would be the end
+    parts = iter([part for part in (lines[:half], lines[half:], _END) if part])
 
     def send(line: Any) -> int:
         said.append(bytes(line))

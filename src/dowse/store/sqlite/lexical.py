@@ -25,7 +25,8 @@ from dowse.durable import make_folder
 from dowse.ports import NONE, Alternatives
 from dowse.text.fields import BOOSTS, ceiling, idf
 
-_WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
+WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
+LEAST_WRITER_BYTES = 15_000_000  # tantivy works with no less
 _TEXT_OPTION = "freq"
 _CHECKS = 5
 _WORDS_KEPT = 4096  # the terms that searches asked for since the last commit, some 4 MB
@@ -103,9 +104,17 @@ class LexicalIndex:
             return (self._directory / "meta.json").read_bytes()
         return b""
 
-    def commit(self, entries: Iterable[Entry], dead: Sequence[int] = (), newer_than: int | None = None) -> int:
+    def commit(
+        self,
+        entries: Iterable[Entry],
+        dead: Sequence[int] = (),
+        newer_than: int | None = None,
+        *,
+        heap: int = WRITER_BYTES,
+    ) -> int:
         """Add entries and remove versions in one commit; returns its opstamp.
 
+        Entries beyond what `heap` bytes hold go to the disk, to be seen by nobody before the commit.
         `newer_than` also removes every version above it: what a crash added and SQLite never learnt of.
         """
         if not self._directory.exists():
@@ -113,7 +122,7 @@ class LexicalIndex:
         self._sweep()
         with _in_os_words(self._directory):
             index = tantivy.Index(_schema(), str(self._directory), reuse=True)
-            writer = index.writer(_WRITER_BYTES, num_threads=1)
+            writer = index.writer(max(LEAST_WRITER_BYTES, heap), num_threads=1)
             try:
                 if newer_than is not None:
                     query = tantivy.Query.range_query(
@@ -320,7 +329,7 @@ def _in_os_words(directory: Path | None = None) -> Iterator[None]:
             raise
         text = str(error)
         # A worker that dies does not say why: with less space than a segment may take, that was it.
-        died = "writer was killed" in text and directory and shutil.disk_usage(directory).free < _WRITER_BYTES
+        died = "writer was killed" in text and directory and shutil.disk_usage(directory).free < WRITER_BYTES
         if died or "No space left" in text or "StorageFull" in text:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
         raise LexicalError(text) from error
