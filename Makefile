@@ -58,8 +58,8 @@ test-deploy: setup  ## the files of deploy/ against the schemas of Kubernetes (a
 test-clients: setup  ## other people's MCP clients, from npm, talk to Dowse; skipped where npm is out of reach
 	@$(BIN)/python scripts/clients.py $(ARGS)
 
-fuzz: setup  ## spoiled inputs for every parser and reader, SECONDS (60) for each target; TARGETS="query read-pdf" for some
-	@$(BIN)/python tests/fuzz/fuzzing.py --seconds $(SECONDS) $(TARGETS)
+fuzz: setup  ## spoiled inputs for every parser and reader, SECONDS (60) for each target; TARGETS="query read-pdf" for some, TALLY=FILE to count
+	@$(BIN)/python tests/fuzz/fuzzing.py --seconds $(SECONDS) $(if $(TALLY),--tally $(TALLY)) $(TARGETS)
 
 lint: setup  ## ruff with every rule, mypy strict, known vulnerabilities of dependencies where that can be looked up
 	@$(BIN)/ruff check .

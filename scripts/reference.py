@@ -566,7 +566,7 @@ def reliability_page() -> str:
         (
             each["name"],
             ", ".join(f"{number:,} {what}" for what, number in each["numbers"].items()),
-            code(command_of(each["test"].partition("::")[0], slow=each.get("slow", True))),
+            code(each.get("command") or command_of(each["test"].partition("::")[0], slow=each.get("slow", True))),
         )
         for each in kept
     ]

@@ -321,7 +321,7 @@ def _parse_toml(source: bytes, file: Path) -> dict[str, object]:
 
     try:
         return tomllib.loads(source.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, of UTF-8, of numbers without end
         raise ConfigError(
             f"The configuration file {file} is not valid TOML: {error}.",
             hint='Each line reads like: chunk_tokens = 256 or embedder = "NAME"',

@@ -2,7 +2,8 @@
 
 A process is given memory and time; one that dies over an input has found something as well as one that raises. What
 was found is saved below `--crashes`, a file for each kind of failure, and replayed by `--replay FILE TARGET`. When it
-is mended, the file goes to tests/fuzz/corpus/TARGET, which test_fuzz.py replays from then on.
+is mended, the file goes to tests/fuzz/corpus/TARGET, which test_fuzz.py replays from then on. `--tally FILE` adds what
+was done to a file like those of `make figures`: scripts/reference.py puts it into docs/concepts/reliability.md.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from fuzz.mutating import spoiled  # noqa: E402 - from the folder of the tests
 from fuzz.targets import TARGETS, Target  # noqa: E402
 
 CORPUS = Path(__file__).parent / "corpus"
+_TALLY = "benchmarks/results/reliability/fuzzing.json"
 _MEMORY = 3 << 30
 _SECONDS_PER_INPUT = 20.0  # of processor time
 _GRACE = 90.0  # by the clock, for a process that does not end by itself
@@ -121,12 +123,31 @@ def _in_children(name: str, seed: int, seconds: float, crashes: Path) -> tuple[i
     return tried, found
 
 
+def add_to_tally(file: Path, name: str, seconds: float, tried: int, found: int) -> None:
+    """Count one target's run with those before it; the sums are what the documents show."""
+    runs = json.loads(file.read_text(encoding="utf-8"))["targets"] if file.exists() else {}
+    known = runs.get(name, {"seconds": 0, "executions": 0, "findings": 0})
+    more = {"seconds": round(seconds), "executions": tried, "findings": found}
+    runs[name] = {what: known[what] + number for what, number in more.items()}
+    sums = {what: sum(run[what] for run in runs.values()) for what in more}
+    numbers = {"targets": len(runs), "minutes": round(sums.pop("seconds") / 60, 1), **sums}
+    made = {
+        "name": "fuzzing",
+        "command": f"make fuzz TALLY={_TALLY}",
+        "numbers": numbers,
+        "targets": dict(sorted(runs.items())),
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+
+
 def _main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=60.0, help="for each target")
     parser.add_argument("--seed", type=int, default=None, help="default: another one each time")
     parser.add_argument("--crashes", type=Path, default=Path(".dowse/crashes"))
+    parser.add_argument("--tally", type=Path, help="add targets, seconds, executions and findings to this file")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--replay", type=Path, help="run one input, with its traceback")
     given = parser.parse_args(arguments)
@@ -139,7 +160,10 @@ def _main(arguments: Sequence[str] | None = None) -> int:
         return 0
     total = findings = 0
     for name in given.targets or TARGETS:
+        began = time.monotonic()
         tried, found = _in_children(name, seed, given.seconds, given.crashes)
+        if given.tally:
+            add_to_tally(given.tally, name, time.monotonic() - began, tried, len(found))
         total, findings = total + tried, findings + len(found)
         sys.stdout.write(f"{name:18} {tried:>9,} executions  {len(found)} findings\n")
         for kind, file in found.items():

@@ -1,9 +1,11 @@
-"""Spoil sound inputs, reproducibly from a number."""
+"""Spoil sound inputs, reproducibly from a number: their bytes, a member of an archive, or a value inside of JSON."""
 
+import json
 import random
 import zipfile
 from collections.abc import Sequence
 from io import BytesIO
+from typing import Any
 
 __all__ = ["spoiled"]
 
@@ -67,6 +69,34 @@ _JUNK = (
     *(b"null", b"true", b"[[", b"]]", b"::", b"://", b"@", b"%2e%2e%2f", b"\x1b[31m", b"SQLite format 3\0"),
 )
 _LARGEST = 1 << 20
+_VALUES: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 1, 3, 0.5, -0.0, 1e308, 2**31, 2**63, 10**30, "", " ", "0", "-1", "null", "NaN", "*"),
+    *(
+        "\x00",
+        "\ud800",
+        "\u202e",
+        "\x1b[2J",
+        "é" * 50,
+        "a" * 5_000,
+        "../../../etc/passwd",
+        "file:///etc/passwd",
+        "~",
+        "%2e%2e/",
+    ),
+    *(
+        "http://127.0.0.1/",
+        "data:text/html,<b>",
+        "tea/green.md",
+        "tea",
+        "#abcdef",
+        "(" * 200,
+        '"' * 7,
+        "a:b:c",
+        "[",
+        "{}",
+    ),
+    *([], {}, [[]], [None], {"": {}}, {"$not": {}}, {"$or": []}, [0] * 300, {"a": {"$in": [1, "x"]}}, ["tea", "tea"]),
+)
 
 
 def spoiled(seeds: Sequence[bytes], chance: random.Random) -> bytes:
@@ -74,7 +104,46 @@ def spoiled(seeds: Sequence[bytes], chance: random.Random) -> bytes:
     data = chance.choice(seeds)
     if data.startswith(b"PK\x03\x04") and chance.random() < 0.7:
         return _repacked(data, chance)
+    if chance.random() < 0.6 and (made := _with_another_value(data, chance)) is not None:
+        return made
     return _changed(data, seeds, chance)
+
+
+def _with_another_value(data: bytes, chance: random.Random) -> bytes | None:
+    """The same with other values in one line that is JSON; None where there is none."""
+    lines = data.split(b"\n")
+    places = [place for place, line in enumerate(lines) if line[:1] in {b"{", b"["}]
+    if not places:
+        return None
+    place = chance.choice(places)
+    try:
+        value = json.loads(lines[place])
+    except (ValueError, RecursionError):
+        return None
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        value = _revalued(value, chance)
+    lines[place] = json.dumps(value, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")
+    return b"\n".join(lines)
+
+
+def _revalued(value: Any, chance: random.Random) -> Any:
+    """The value with one thing in it replaced, dropped, added or called otherwise."""
+    if not isinstance(value, dict | list) or not value or chance.random() < 0.1:
+        return chance.choice(_VALUES)
+    places = list(value) if isinstance(value, dict) else list(range(len(value)))
+    place = chance.choice(places)
+    inner = value[place]
+    changed: Any = dict(value) if isinstance(value, dict) else list(value)
+    match chance.choice(("into", "into", "into", "drop", "add", "rename")):
+        case "drop":
+            del changed[place]
+        case "add" if isinstance(changed, dict):
+            changed[chance.choice(("query", "path", "limit", "x", ""))] = chance.choice(_VALUES)
+        case "rename" if isinstance(changed, dict):
+            changed[f"{place}_"] = changed.pop(place)
+        case _:
+            changed[place] = _revalued(inner, chance)
+    return changed
 
 
 def _changed(data: bytes, seeds: Sequence[bytes], chance: random.Random) -> bytes:

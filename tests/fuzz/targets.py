@@ -4,15 +4,15 @@ A target raises when something else happens: that is a finding. Its seeds are so
 """
 
 import json
-import shutil
-import sqlite3
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from dowse import DowseError, Query
+from dowse import DowseError
+from dowse.interfaces.mcp.dialects import DIALECTS
+from fuzz.kept import DISK, opened, seeds_of_files
 from fuzz.samples import FILES, sample
 
 __all__ = ["TARGETS", "Target"]
@@ -157,72 +157,6 @@ def _folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="dowse-fuzz-")).resolve()
 
 
-@cache
-def _index() -> Path:
-    """A small sound index with words and vectors, made once."""
-    from workbench import many, open_at, write
-
-    folder = _folder()
-    notes = write(folder / "notes", many(12))
-    with open_at(folder) as engine:
-        engine.add_collection(notes, name="notes")
-        engine.index("notes")
-        engine.embed()
-    with sqlite3.connect(folder / "index" / "dowse.db") as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
-    return folder / "index"
-
-
-def _index_files(kind: str) -> list[Path]:
-    return sorted(
-        file for file in _index().rglob("*") if file.is_file() and file.stat().st_size and _kind(file) == kind
-    )
-
-
-def _kind(file: Path) -> str:
-    if file.name == "dowse.db":
-        return "database"
-    return "words" if file.parent.name.startswith("lexical") else "vectors" if "vectors" in str(file) else "other"
-
-
-def _opened(kind: str, data: bytes) -> None:
-    """The index with one file replaced: it answers, or says in its own words what is wrong; then the same is mended."""
-    from workbench import open_at
-
-    files = _index_files(kind)
-    number, _, content = data.partition(b":")
-    chosen = files[int(number) % len(files)] if number.isdigit() else files[0]
-    with tempfile.TemporaryDirectory(prefix="dowse-fuzz-") as name:
-        copy = Path(name) / "index"
-        shutil.copytree(_index(), copy)
-        (copy / chosen.relative_to(_index())).write_bytes(content)
-        for use in (
-            lambda engine: engine.search(Query("zebra road", mode="lex")),
-            lambda engine: engine.search(Query("zebra road", mode="vec")),
-            lambda engine: engine.get("notes/part0/note000.md"),
-            lambda engine: engine.stats(),
-            lambda engine: engine.doctor(),
-            lambda engine: engine.ingest(_given("new words")),
-            lambda engine: engine.search("new words"),
-        ):
-            try:
-                with open_at(Path(name)) as engine:
-                    use(engine)
-            except DowseError as error:
-                assert error.message  # noqa: PT017 - it says what is wrong
-
-
-def _given(text: str) -> object:
-    from dowse.ingest.sources import given_content
-
-    return given_content(text, "new.md")
-
-
-def _seeds_of_files(kind: str) -> list[bytes]:
-    return [b"%d:" % number + file.read_bytes() for number, file in enumerate(_index_files(kind))]
-
-
 _QUERIES = (
     b'zebra "old road" -stripe',
     b"lex: a\nvec: b\nintent: c",
@@ -254,6 +188,31 @@ _MESSAGES = (
 
 _KINDS = ("database", "words", "vectors")
 
+
+def _http(data: bytes) -> None:
+    from fuzz.served import ask_http  # servers are heavy, and most targets have none
+
+    ask_http(data)
+
+
+def _http_seeds() -> Sequence[bytes]:
+    from fuzz.served import http_seeds
+
+    return http_seeds()
+
+
+def _talk(dialect: str, data: bytes) -> None:
+    from fuzz.served import talk
+
+    talk(dialect, data)
+
+
+def _talk_seeds(dialect: str) -> Sequence[bytes]:
+    from fuzz.served import rpc_seeds
+
+    return rpc_seeds(dialect)
+
+
 TARGETS: Mapping[str, Target] = {
     "query": Target(_query, lambda: _QUERIES),
     "filters": Target(_filters, lambda: _FILTERS),
@@ -263,5 +222,8 @@ TARGETS: Mapping[str, Target] = {
     "messages": Target(_messages, lambda: _MESSAGES),
     "chunks": Target(_chunks, lambda: [sample("markdown")[1]]),
     **{f"read-{name}": Target(partial(_reader, name), partial(lambda name: [sample(name)[1]], name)) for name in FILES},
-    **{f"open-{kind}": Target(partial(_opened, kind), partial(_seeds_of_files, kind)) for kind in _KINDS},
+    "http": Target(_http, _http_seeds),
+    **{f"rpc-{name}": Target(partial(_talk, name), partial(_talk_seeds, name)) for name in DIALECTS},
+    **{f"open-{kind}": Target(partial(opened, kind), partial(seeds_of_files, kind)) for kind in _KINDS},
+    **{f"open-{kind}": Target(*how) for kind, how in DISK.items()},
 }

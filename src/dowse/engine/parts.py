@@ -26,6 +26,7 @@ FEEDBACK = "prf"
 """The expander that is no model: pseudo-relevance feedback."""
 
 _MEMORY_PER_WORKER = 256 << 20
+_LEAST_FOR_READING = 128 << 20  # of address space: the libraries that read files are mapped into it
 
 
 class Parts:
@@ -119,18 +120,18 @@ class Parts:
     def index_settings(self, collection: Collection) -> "IndexSettings":
         """How a collection is indexed."""
         from dowse.ingest.extract.limits import Limits  # a search need not load it
-        from dowse.ingest.settings import IndexSettings
+        from dowse.ingest.settings import IndexSettings, largest_file
 
         config = self._config
         ceiling = config.max_memory
         return IndexSettings(
-            # A file is read as a whole, and what is made of it takes a multiple of it.
-            max_file_size=min(config.max_file_size, ceiling // 16) if ceiling else config.max_file_size,
+            max_file_size=min(config.max_file_size, largest_file(ceiling)) if ceiling else config.max_file_size,
             chunking=collection.chunking or Chunking(max_tokens=config.chunk_tokens),
             tokenizer=inference.tokenizer_name(config.embedder),
             tokenizer_json=lambda: inference.tokenizer_json(config.embedder),
             limits=Limits(
-                config.extract_seconds, min(config.extract_memory, ceiling) if ceiling else config.extract_memory
+                config.extract_seconds,
+                min(config.extract_memory, max(_LEAST_FOR_READING, ceiling // 2)) if ceiling else config.extract_memory,
             ),
             max_memory=ceiling,
         )

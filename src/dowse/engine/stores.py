@@ -19,7 +19,9 @@ def open_store(settings: Config, *, create: bool) -> Store:
         from dowse.store.opensearch import OpenSearchStore  # few indexes are on a cluster
 
         return OpenSearchStore(settings.index, create=create)
-    return SqliteStore(settings.index_dir, create=create, lock_timeout=settings.lock_timeout)
+    return SqliteStore(
+        settings.index_dir, create=create, lock_timeout=settings.lock_timeout, max_memory=settings.max_memory
+    )
 
 
 def migrate(

@@ -10,11 +10,19 @@ from dowse.ingest.extract.limits import Limits
 from dowse.text.tokens import TokenCounter
 from dowse.types import Chunking
 
-__all__ = ["IndexSettings"]
+__all__ = ["IndexSettings", "largest_file"]
 
 _BATCH_DOCUMENTS = 800
 _BATCH_CHARACTERS = 3_200_000
-_BYTES_PER_CHARACTER = 100
+_PROGRAM = 96 << 20
+"""What the program takes with nothing to do, the process that reads files included."""
+_BYTES_PER_CHARACTER = 100  # of a batch whose words are all different: the worst there is
+_BYTES_PER_FILE_BYTE = 128  # of one document on its way from the disk into the index, its terms made one by one
+
+
+def largest_file(max_memory: int) -> int:
+    """The bytes of the largest file that can be indexed below this ceiling: a document is stored as a whole."""
+    return (max_memory - _PROGRAM) // _BYTES_PER_FILE_BYTE
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,11 @@ class IndexSettings:
         """How many documents and characters may wait to be stored together.
 
         A batch is one transaction: large enough to be cheap, small enough to hold the lock below a second. What waits
-        takes up to a hundred times its characters when its terms are made, and half of the ceiling is the program.
+        takes up to a hundred times its characters until it is on the disk.
         """
         if not self.max_memory:
             return _BATCH_DOCUMENTS, _BATCH_CHARACTERS
-        characters = min(_BATCH_CHARACTERS, self.max_memory // 2 // _BYTES_PER_CHARACTER)
+        characters = min(_BATCH_CHARACTERS, (self.max_memory - _PROGRAM) // 2 // _BYTES_PER_CHARACTER)
         return max(1, _BATCH_DOCUMENTS * characters // _BATCH_CHARACTERS), characters
 
     @cached_property

@@ -8,6 +8,7 @@ guesses or looks up, and every request would pay for it. Comparisons take the sa
 import hashlib
 import json
 import os
+import re
 import secrets
 import tempfile
 import threading
@@ -27,6 +28,8 @@ __all__ = ["Token", "Tokens"]
 _FILE: Final = "tokens.json"
 _PREFIX: Final = "dowse_"
 _BYTES: Final = 32
+_KINDS: Final = {"id": str, "name": str, "digest": str, "read_only": bool, "created_at": int, "expires_at": int}
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PATIENCE: Final = 10.0  # seconds to wait for another process that changes them
 
 
@@ -152,14 +155,20 @@ def _digest(secret: str) -> str:
 def _read(file: Path) -> tuple[Token, ...]:
     try:
         return tuple(_token(each) for each in json.loads(file.read_text(encoding="utf-8"))["tokens"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(
             f"The tokens in {file} cannot be read.", hint="Remove that file and make new ones: dowse token create"
         ) from error
 
 
 def _token(said: Mapping[str, Any]) -> Token:
-    return Token(**{**said, "collections": None if said["collections"] is None else tuple(said["collections"])})
+    """One of the file, which somebody may have edited: what is not exactly as it was written counts for nothing."""
+    if any(type(said[name]) is not kind for name, kind in _KINDS.items()) or not _DIGEST.fullmatch(said["digest"]):
+        raise ValueError(said)
+    collections = said["collections"]
+    if collections is not None and not (isinstance(collections, list) and all(isinstance(n, str) for n in collections)):
+        raise ValueError(said)
+    return Token(**{**said, "collections": None if collections is None else tuple(collections)})
 
 
 def _write(file: Path, tokens: Sequence[Token]) -> None:

@@ -28,6 +28,7 @@ _SHORTEST = 3  # letters of such a beginning
 _IMPLIED, _MOST_IMPLIED = 0.6, 8
 _ASKED_FOR, _MOST_ASKED_FOR = 0.9, 40
 _SHORTEST_STEM = 4
+_LONGEST_STEM = 64  # no word of any language has a longer one
 _PER_IDF = 2.2 * 1.3  # what a word is worth per unit of its idf: in body and around, and sometimes in a title
 _LARGE = 500  # passages, from which on a word that none of them has says all that it can
 _EVERYWHERE = Scope()
@@ -207,7 +208,8 @@ def _completed(snapshot: Snapshot, word: Word, term: str) -> dict[str, float]:
     start = word.text.lower()
     others = snapshot.completions(start, _MOST_ASKED_FOR)
     if not others:
-        stems = (start[:length] for length in range(len(start) - 1, _SHORTEST_STEM - 1, -1))
+        longest = min(len(start) - 1, _LONGEST_STEM)
+        stems = (start[:length] for length in range(longest, _SHORTEST_STEM - 1, -1))
         counts = snapshot.frequencies(list(stems))
         others = [stem for stem, count in counts.items() if count][:1]
     return {other: _ASKED_FOR for other in others if other != term}

@@ -63,10 +63,15 @@ class Sieve:
         banned: set[Ref] = set()
         for terms, word in self._banned:
             wanted = (
-                [snapshot.completions(word.text.lower(), _MOST_WORDS)] if word.prefix else [[term] for term in terms]
+                [snapshot.completions(word.text.lower(), _MOST_WORDS)]
+                if word.prefix
+                else [[term] for term in dict.fromkeys(terms)]
             )
-            having = [snapshot.lexical_scores(group, refs) for group in wanted]
-            banned |= {ref for ref in refs if all(scores.get(ref, 0) > 0 for scores in having)}
+            having = refs
+            for group in wanted:
+                scores = snapshot.lexical_scores(group, having) if having else {}
+                having = [ref for ref in having if scores.get(ref, 0) > 0]
+            banned.update(having)
         return banned
 
 

@@ -7,7 +7,7 @@ passages. Both start with the title and the headings above the chunk. Any store 
 these fields, boosts and constants ranks alike.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import log
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from dowse.text.analyse import analyse, by_word
 from dowse.types import Chunk
 
-__all__ = ["AROUND", "BOOSTS", "K1", "B", "ceiling", "idf", "lexical_rows"]
+__all__ = ["AROUND", "BOOSTS", "K1", "B", "ceiling", "each_row", "idf", "lexical_rows"]
 
 BOOSTS: Mapping[str, float] = MappingProxyType({"body": 0.5, "around": 0.5, "title": 0.3, "path": 0.3})
 """The weight of each field's BM25. A higher one for paths buries verbatim sentences below files so named."""
@@ -30,12 +30,16 @@ AROUND = 100
 
 def lexical_rows(title: str, path: str, chunks: Sequence[Chunk]) -> list[dict[str, str]]:
     """The terms of each field for each chunk of one document, joined by spaces, in the order of the chunks."""
+    return list(each_row(title, path, chunks))
+
+
+def each_row(title: str, path: str, chunks: Sequence[Chunk]) -> Iterator[dict[str, str]]:
+    """The same one by one: together they take several times the document."""
     path_terms = " ".join(by_word(path))
     heads: dict[tuple[str, ...], str] = {}
     # A word of a script without spaces may be a paragraph long, and AROUND of them would be everything.
     own = [by_word(chunk.text) if chunk.text.isascii() else analyse(chunk.text) for chunk in chunks]
     whole = list(chain.from_iterable(own))
-    rows = []
     end = 0
     for chunk, words in zip(chunks, own, strict=True):
         head = heads.get(chunk.headings)
@@ -43,15 +47,12 @@ def lexical_rows(title: str, path: str, chunks: Sequence[Chunk]) -> list[dict[st
             head = heads[chunk.headings] = _head(title, chunk.headings)
         start, end = end, end + len(words)
         before, body, after = whole[max(0, start - AROUND) : start], " ".join(words), whole[end : end + AROUND]
-        rows.append(
-            {
-                "body": f"{head} {body}",
-                "around": f"{head} {' '.join(before)} {body} {' '.join(after)}",
-                "title": head,
-                "path": path_terms,
-            }
-        )
-    return rows
+        yield {
+            "body": f"{head} {body}",
+            "around": f"{head} {' '.join(before)} {body} {' '.join(after)}",
+            "title": head,
+            "path": path_terms,
+        }
 
 
 def idf(documents: int, containing: int) -> float:

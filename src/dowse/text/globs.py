@@ -13,6 +13,8 @@ from dowse.errors import UsageError
 __all__ = ["compile_glob"]
 
 _MOST_CHOICES = 256
+_DEEPEST = 8  # braces: with two choices each, more are too many
+_LONGEST = 4_096  # characters, as paths have at most
 _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _TOKEN = re.compile(r"(?P<star>\*+)|\[(?P<not>[!^]?+)(?P<set>\][^\]]*|[^\]]+)\]|(?P<other>.)", re.DOTALL)
 _RANGE = re.compile(r"(.)(?:-(.))?", re.DOTALL)
@@ -22,22 +24,30 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
     """A pattern for `fullmatch`, which takes no longer for a malicious glob than for another.
 
     Raises:
-        UsageError: the choices multiply beyond reason.
+        UsageError: the choices multiply beyond reason, or it is longer than any path.
     """
+    if len(pattern) > _LONGEST:
+        raise UsageError(f"The pattern has more than {_LONGEST:,} characters.", hint="Use a shorter one.")
     readings = list(islice(_readings(pattern), _MOST_CHOICES + 1))
     if len(readings) > _MOST_CHOICES:
-        raise UsageError("The pattern has too many choices.", hint="Use fewer braces.")
+        raise _too_many()
     return re.compile("|".join(map(_translate, dict.fromkeys(readings))), re.DOTALL)
 
 
-def _readings(glob: str) -> Iterator[str]:
+def _too_many() -> UsageError:
+    return UsageError("The pattern has too many choices.", hint="Use fewer braces.")
+
+
+def _readings(glob: str, depth: int = 0) -> Iterator[str]:
     """The glob with each choice made in each way."""
     braces = _BRACES.search(glob)
     if braces is None:
         yield glob
         return
+    if depth >= _DEEPEST:
+        raise _too_many()
     for choice in braces[1].split(","):
-        yield from _readings(glob[: braces.start()] + choice + glob[braces.end() :])
+        yield from _readings(glob[: braces.start()] + choice + glob[braces.end() :], depth + 1)
 
 
 def _translate(glob: str) -> str:

@@ -115,6 +115,15 @@ def test_people_see_the_daemon_and_can_stop_it(lasting, monkeypatch, capsys):
         assert standing["memory_bytes"] > 1 << 20
         assert main(["status"]) == 0
         assert f"Daemon:      process {pid}, 1 client, " in capsys.readouterr().out
+        main(["doctor", "--json"])
+        (finding,) = [each for each in json.loads(capsys.readouterr().out) if each["check"] == "daemon"]
+        assert finding["ok"]
+        assert f"Process {pid}, 1 client" in finding["message"]
+        assert f"of version {standing['version']}, up for " in finding["message"]
+        monkeypatch.setattr("dowse.interfaces.cli.commands.care.__version__", "0.0.1")
+        main(["doctor", "--json"])
+        (finding,) = [each for each in json.loads(capsys.readouterr().out) if each["check"] == "daemon"]
+        assert (finding["ok"], finding["hint"]) == (False, "End it: dowse daemon stop")
         assert server.end() == 0
     assert main(["daemon", "stop"]) == 0
     assert "Stopped 1 process." in capsys.readouterr().err

@@ -17,6 +17,9 @@ from dowse.errors import UsageError
 __all__ = ["IgnoreRules", "PathPattern", "expand"]
 
 _MOST_ALTERNATIVES = 1_000
+_DEEPEST = 10  # braces: with two alternatives each, more are too many alternatives
+_LONGEST = 4_096  # characters, as paths have at most: what is longer means no file
+_MOST_FOLDERS = 100  # of a glob that are told apart while walking
 _NEVER = r"(?!)"
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
@@ -47,6 +50,8 @@ class PathPattern:
         Raises:
             UsageError: it cannot be understood, or has too many alternatives.
         """
+        if len(pattern) > _LONGEST:
+            raise UsageError(f"The pattern has more than {_LONGEST:,} characters.", hint="Use a shorter one.")
         globs = [_normal(glob) for part in _split(pattern) for glob in expand(part)]
         self._files = None if "**/*" in globs else _compile(globs, pattern)
         folders = [folder for glob in globs for folder in _folders(glob)]
@@ -107,7 +112,7 @@ def _table(rules: Sequence[tuple[int, _Rule]]) -> tuple[re.Pattern[str] | None, 
 def _rule(line: str) -> _Rule | None:
     """One line of an ignore file; None for comments, empty lines and what Git cannot read."""
     line = re.sub(r"(?<!\\) +$", "", line.rstrip("\r"))
-    if not line or line.startswith("#"):
+    if not line or line.startswith("#") or len(line) > _LONGEST:
         return None
     negated = line.startswith("!")
     glob = line[negated:]
@@ -128,8 +133,8 @@ def _split(pattern: str) -> Iterator[str]:
     yield pattern[start:]
 
 
-def expand(glob: str) -> list[str]:
-    """All readings of a glob with braces.
+def expand(glob: str, depth: int = 0) -> list[str]:
+    """All readings of a glob with braces; `depth` of them have been read.
 
     Raises:
         UsageError: there are too many.
@@ -138,11 +143,11 @@ def expand(glob: str) -> list[str]:
     if not braces:
         return [glob]
     head, tail = glob[: braces.start()], glob[braces.end() :]
-    found = islice(
-        (each for word in braces[1].split(",") for each in expand(f"{head}{word}{tail}")), _MOST_ALTERNATIVES + 1
-    )
-    readings = list(found)
-    if len(readings) > _MOST_ALTERNATIVES:
+    readings = []
+    if depth < _DEEPEST:
+        found = (each for word in braces[1].split(",") for each in expand(f"{head}{word}{tail}", depth + 1))
+        readings = list(islice(found, _MOST_ALTERNATIVES + 1))
+    if not 0 < len(readings) <= _MOST_ALTERNATIVES:
         raise UsageError("The pattern has too many alternatives.", hint="Use fewer braces.")
     return readings
 
@@ -155,8 +160,10 @@ def _normal(glob: str) -> str:
 
 
 def _folders(glob: str) -> Iterator[str]:
-    """Globs of the folders that lead to what a glob matches."""
+    """Globs of the folders that lead to what a glob matches; of a deep one, the first, and whatever is below."""
     parts = glob.split("/")
+    if len(parts) > _MOST_FOLDERS:
+        parts[_MOST_FOLDERS:] = ["**", ""]
     for count, part in enumerate(parts[:-1], start=1):
         yield "/".join(parts[:count])
         if part == "**":
@@ -174,21 +181,28 @@ def _compile(globs: Sequence[str], pattern: str) -> re.Pattern[str]:
 
 
 def _translate(glob: str) -> str | None:
-    """A glob as a regular expression for the whole path; None when Git would never match it."""
-    parts = re.sub(r"(?:^|(?<=/))\*\*+/(?:\*\*+/)+", "**/", glob).split("/")
-    regex = ""
-    for part in parts[:-1]:
+    """A glob as a regular expression for the whole path; None when Git would never match it.
+
+    What stands between two `**` may take the first place that it finds, for a later one is never better: these are
+    atomic groups, so that nothing is tried twice, whoever wrote the glob.
+    """
+    stretches: list[list[str]] = [[]]
+    for part in glob.split("/"):
         if len(part) > 1 and not part.strip("*"):
-            regex += "(?:.+/)?"
+            stretches.append([])
         elif (segment := _translate_segment(part)) is not None:
-            regex += f"{segment}/"
+            stretches[-1].append(segment)
         else:
             return None
-    last = parts[-1]
-    if len(last) > 1 and not last.strip("*"):
-        return f"{regex}.+"
-    segment = _translate_segment(last)
-    return None if segment is None else regex + segment
+    head, *rest = stretches
+    if not rest:
+        return "/".join(head)
+    *between, tail = rest
+    return (
+        "".join(f"{segment}/" for segment in head)
+        + "".join(f"(?>(?:[^/]+/)*?{'/'.join(stretch)}/)" for stretch in between if stretch)
+        + (f"(?:.+/)?{'/'.join(tail)}" if tail else ".+")
+    )
 
 
 def _translate_segment(glob: str) -> str | None:

@@ -22,6 +22,7 @@ __all__ = ["WatchState", "WatchStatus", "claim", "watch_status"]
 _LOCK: Final = "watch.lock"
 _NOTE: Final = "watch.json"
 _TRIES = 20
+_LATEST: Final = 1 << 47  # milliseconds that clocks of all systems can show
 _PAUSE = 0.01  # between them: whoever asks for the status holds the lock for an instant
 
 
@@ -98,10 +99,22 @@ def watch_status(directory: Path) -> WatchStatus:
     """Whether somebody watches this index, somebody did and died, or nobody does."""
     try:
         said = json.loads((directory / _NOTE).read_bytes())
-        status = WatchStatus(**{each.name: said[each.name] for each in fields(WatchStatus)})
-    except (OSError, ValueError, TypeError, KeyError):
+        status = WatchStatus(**{each.name: _of_kind(said[each.name], each.default) for each in fields(WatchStatus)})
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return WatchStatus()
     return replace(status, state="running" if _is_held(directory / _LOCK) else "died")
+
+
+def _of_kind(value: Any, usual: object) -> Any:
+    """A value of the note, if it is of the kind that the field has: a text, a time or count, or texts by name."""
+    is_right = isinstance(value, str if isinstance(usual, str) else Mapping)
+    if isinstance(usual, int):
+        is_right = type(value) is int and 0 <= value <= _LATEST
+    elif is_right and isinstance(value, Mapping):
+        is_right = all(isinstance(text, str) for text in value.values())
+    if not is_right:
+        raise ValueError(value)
+    return value
 
 
 def _is_held(lock: Path) -> bool:

@@ -33,6 +33,7 @@ Hello = dict[str, Any]
 
 _LONGEST_SOCKET = 100  # bytes of a socket's path: some systems take no more than 103
 _LONGEST_HELLO = 1 << 20
+_HIGHEST_PORT = 65_535
 _START_SECONDS = 60.0
 _WELCOME_SECONDS = 30.0
 _PAUSE = 0.02
@@ -163,9 +164,16 @@ def _meet(spot: Spot, hello: Hello) -> tuple[socket.socket, dict[str, Any]] | No
 def _read(file: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(file.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and found.get("protocol") == PROTOCOL else None
+    return found if isinstance(found, dict) and found.get("protocol") == PROTOCOL and _is_whole(found) else None
+
+
+def _is_whole(endpoint: Mapping[str, Any]) -> bool:
+    """Whether it says where somebody listens and how to greet him; somebody may have edited the file."""
+    place = endpoint.get("port", endpoint.get("socket"))
+    is_place = type(place) is int and 0 < place <= _HIGHEST_PORT if "port" in endpoint else isinstance(place, str)
+    return is_place and all(isinstance(endpoint.get(name), str) for name in ("index", "secret", "proof"))
 
 
 def _greet(endpoint: Mapping[str, Any], hello: Hello) -> tuple[socket.socket, dict[str, Any]] | None:
@@ -204,6 +212,9 @@ def _connected(endpoint: Mapping[str, Any]) -> socket.socket:
     try:
         connection.settimeout(_WELCOME_SECONDS)
         connection.connect(endpoint["socket"])
+    except ValueError as error:  # a path that is none
+        connection.close()
+        raise FileNotFoundError(endpoint["socket"]) from error
     except OSError:
         connection.close()
         raise

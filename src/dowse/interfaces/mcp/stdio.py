@@ -105,8 +105,9 @@ class _Wire:
 
     async def send_all(self, messages: ObjectReceiveStream[SessionMessage]) -> None:
         """Send whatever the server says."""
-        async for item in messages:
-            await self.send(item.message)
+        async with messages:
+            async for item in messages:
+                await self.send(item.message)
 
     async def send(self, message: types.JSONRPCMessage) -> None:
         """Send one message, when there is room for it: whoever does not read is not answered any further."""

@@ -166,9 +166,11 @@ class Archive:
         keys = self._read(keys_name)
         try:
             rows = np.load(io.BytesIO(self._read(rows_name)), allow_pickle=False)
-        except (ValueError, EOFError, OSError, MemoryError) as error:
+        except Malformed:
+            raise
+        except Exception as error:  # numpy reads the head as Python: a parser's errors are without number
             raise Malformed("vectors cannot be read") from error
-        if rows.dtype != np.dtype("<f4") or rows.shape != (len(keys) // _KEY, self.head.model.dims):
+        if len(keys) % _KEY or rows.dtype != np.dtype("<f4") or rows.shape != (len(keys) // _KEY, self.head.model.dims):
             raise Malformed("vectors have another shape than their keys")
         if not (np.abs(np.linalg.norm(rows, axis=1) - 1) < _UNIT).all():  # false for what is no number, too
             raise Malformed("a vector is none of unit length")

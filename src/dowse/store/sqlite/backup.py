@@ -37,6 +37,11 @@ _DATABASE = "dowse.db"
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 1 << 16
 _PIECE = 1 << 20
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, OverflowError),
+    *(NotImplementedError, RuntimeError),
+)
+"""What zipfile and json say to files that are none of ours; RuntimeError: encrypted, or nested without end."""
 _DAMAGED = "Take another backup: nothing was changed."
 
 
@@ -126,7 +131,7 @@ def _unpack(file: Path, copy: Path) -> None:
                 digest, _ = _stream(source, target)
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {file}.", hint="Check the path.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotImplementedError, RuntimeError) as error:
+    except _UNREADABLE as error:
         raise StoreCorruptError(f"{file} is damaged, or no backup of Dowse.", hint=_DAMAGED) from error
     if digest != manifest.get("sha256"):
         raise StoreCorruptError(f"{file} is damaged: its checksum is wrong.", hint=_DAMAGED)

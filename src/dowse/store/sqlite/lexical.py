@@ -25,7 +25,8 @@ from dowse.durable import make_folder
 from dowse.ports import NONE, Alternatives
 from dowse.text.fields import BOOSTS, ceiling, idf
 
-_WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
+WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
+LEAST_WRITER_BYTES = 15_000_000  # tantivy works with no less
 _TEXT_OPTION = "freq"
 _CHECKS = 5
 _WORDS_KEPT = 4096  # the terms that searches asked for since the last commit, some 4 MB
@@ -103,9 +104,17 @@ class LexicalIndex:
             return (self._directory / "meta.json").read_bytes()
         return b""
 
-    def commit(self, entries: Iterable[Entry], dead: Sequence[int] = (), newer_than: int | None = None) -> int:
+    def commit(
+        self,
+        entries: Iterable[Entry],
+        dead: Sequence[int] = (),
+        newer_than: int | None = None,
+        *,
+        heap: int = WRITER_BYTES,
+    ) -> int:
         """Add entries and remove versions in one commit; returns its opstamp.
 
+        Entries beyond what `heap` bytes hold go to the disk, to be seen by nobody before the commit.
         `newer_than` also removes every version above it: what a crash added and SQLite never learnt of.
         """
         if not self._directory.exists():
@@ -113,7 +122,7 @@ class LexicalIndex:
         self._sweep()
         with _in_os_words(self._directory):
             index = tantivy.Index(_schema(), str(self._directory), reuse=True)
-            writer = index.writer(_WRITER_BYTES, num_threads=1)
+            writer = index.writer(max(LEAST_WRITER_BYTES, heap), num_threads=1)
             try:
                 if newer_than is not None:
                     query = tantivy.Query.range_query(
@@ -202,12 +211,11 @@ class LexicalView:
 
         `within` gives the values that `collection`, `version` or `ref` may have; a field without any is free.
         """
-        query = self._any_of(terms, alternatives)
-        for field, values in within.items():
-            query = _only(query, tantivy.Query.term_set_query(self._schema, field, list(values)))
-        for word in self._looked_up(required):
-            query = _only(query, tantivy.Query.boolean_query(list(word.clauses)))
-        return self._run(query, count)
+        wanted = [tantivy.Query.term_set_query(self._schema, field, list(values)) for field, values in within.items()]
+        # Side by side, never inside of one another: tantivy goes down into each with the stack of this thread.
+        words = self._looked_up(list(dict.fromkeys(required)))
+        wanted += [tantivy.Query.boolean_query(list(word.clauses)) for word in words]
+        return self._run(_only(self._any_of(terms, alternatives), *wanted), count)
 
     def scores(self, terms: Sequence[str], refs: Sequence[int], alternatives: Alternatives = NONE) -> dict[int, float]:
         """The scores of just these entries, without those that match nothing."""
@@ -321,7 +329,7 @@ def _in_os_words(directory: Path | None = None) -> Iterator[None]:
             raise
         text = str(error)
         # A worker that dies does not say why: with less space than a segment may take, that was it.
-        died = "writer was killed" in text and directory and shutil.disk_usage(directory).free < _WRITER_BYTES
+        died = "writer was killed" in text and directory and shutil.disk_usage(directory).free < WRITER_BYTES
         if died or "No space left" in text or "StorageFull" in text:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
         raise LexicalError(text) from error
@@ -346,10 +354,10 @@ def _document(entry: Entry) -> Any:
     return document
 
 
-def _only(query: Any, condition: Any) -> Any:
-    """Both must match, but only the first one scores."""
-    silent = tantivy.Query.const_score_query(condition, 0.0)
-    return tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, silent)])
+def _only(query: Any, *conditions: Any) -> Any:
+    """All must match, but only the first one scores."""
+    silent = [tantivy.Query.const_score_query(each, 0.0) for each in conditions]
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, each) for each in (query, *silent)]) if silent else query
 
 
 def _schema() -> Any:

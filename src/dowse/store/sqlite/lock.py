@@ -88,7 +88,7 @@ def holder(path: Path) -> str:
 
 def _signed(path: Path) -> str:
     """The process that signed the lock last."""
-    with suppress(OSError, ValueError, KeyError):
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):  # no reason to fail
         known = json.loads(path.read_text(encoding="utf-8"))
         return f"Process {known['pid']} ({known['program']}, for {int(time.time()) - known['since']} s)"
     return "Another process"

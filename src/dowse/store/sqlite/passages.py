@@ -20,6 +20,7 @@ _DOCUMENTS = (
 )
 _DOCUMENTS_KEPT = 10_000  # some 10 MB
 _PASSAGES_KEPT = 5_000  # some 10 MB
+_PLENTY = 512 << 20
 
 
 class Passages:
@@ -29,7 +30,10 @@ class Passages:
     what is remembered of it wrong, and whoever sees a change starts with a new memory.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_memory: int = 0) -> None:
+        """Remember less below a ceiling: of half a gigabyte this takes its usual share."""
+        share = min(1.0, max_memory / _PLENTY) if max_memory else 1.0
+        self._most_documents, self._most = int(_DOCUMENTS_KEPT * share), int(_PASSAGES_KEPT * share)
         self._documents: dict[int, tuple[int, DocumentInfo]] = {}
         self._passages: dict[Ref, Passage] = {}
 
@@ -39,9 +43,9 @@ class Passages:
         found = {ref: passage for ref in refs if (passage := kept.get(ref))}
         if missing := [ref for ref in refs if ref not in found]:
             read = self._read(connection, missing)
-            if len(kept) + len(read) > _PASSAGES_KEPT:
-                kept = self._passages = dict(list(kept.items())[_PASSAGES_KEPT // 2 :])  # those read first go first
-            if len(read) < _PASSAGES_KEPT // 2:
+            if len(kept) + len(read) > self._most:
+                kept = self._passages = dict(list(kept.items())[self._most // 2 :])  # those read first go first
+            if len(read) < self._most // 2:
                 kept.update(read)
             found |= read
         return [found[ref] for ref in refs if ref in found]
@@ -68,7 +72,7 @@ class Passages:
         """The content and the document of each version, among others."""
         documents = self._documents
         if missing := [version for version in versions if version not in documents]:
-            if len(documents) > _DOCUMENTS_KEPT:
+            if len(documents) > self._most_documents:
                 documents = self._documents = {}
                 missing = list(versions)
             for version, content, *columns in connection.execute(_DOCUMENTS, (json.dumps(missing),)):

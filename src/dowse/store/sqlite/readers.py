@@ -13,6 +13,7 @@ from dowse.store.sqlite import care
 from dowse.store.sqlite.database import Momentary, connect_reader, in_our_words, sqlite_in_our_words
 from dowse.store.sqlite.lexical import LexicalIndex, LexicalView
 from dowse.store.sqlite.models import held
+from dowse.store.sqlite.passages import Passages
 from dowse.store.sqlite.snapshot import WORDS_DAMAGED, Derived, SqliteSnapshot
 from dowse.store.sqlite.vector_files import OpenVectors
 from dowse.store.sqlite.writing import read_meta
@@ -29,7 +30,8 @@ OTHER_ANALYSER = (
 class Readers:
     """The reading half of a store; any number of threads may read at once."""
 
-    def __init__(self, directory: Path, database: Path, upgrade: Callable[[], None]) -> None:
+    def __init__(self, directory: Path, database: Path, upgrade: Callable[[], None], max_memory: int = 0) -> None:
+        self._max_memory = max_memory
         self._directory = directory
         self._database = database
         self._database_name = str(database)  # each search asks whether it is still there
@@ -111,6 +113,7 @@ class Readers:
             dead=frozenset(row[0] for row in connection.execute("SELECT version FROM tombstones")),
             vectors=vectors,
             notes=(*word_notes, *vector_notes),
+            passages=Passages(self._max_memory),
         )
 
     def _load_lexical(self, connection: sqlite3.Connection) -> tuple[LexicalView | None, list[str]]:

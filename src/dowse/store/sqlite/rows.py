@@ -116,6 +116,8 @@ def text_from(stored: bytes) -> bytes:
 def chunk_from(row: tuple[Any, ...], text: bytes) -> Chunk:
     """From CHUNK_COLUMNS and CHUNK_TEXT."""
     start, end, first_line, last_line, tokens, headings, level, page, place = row
+    if None in row[:5]:  # what a damaged page reads as, though no such row can be written
+        raise sqlite3.DatabaseError("a passage has no place in its document")
     return Chunk(
         text.decode(),
         start,

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -13,6 +14,8 @@ from dowse.errors import ConflictError, NotFoundError
 from dowse.logs import timed
 from dowse.store.sqlite import care, models, rows
 from dowse.store.sqlite.database import connect_writer, in_our_words
+from dowse.store.sqlite.heap import share_heap
+from dowse.store.sqlite.lexical import WRITER_BYTES
 from dowse.store.sqlite.lock import WriterLock
 from dowse.store.sqlite.readers import Readers
 from dowse.store.sqlite.snapshot import SqliteSnapshot
@@ -38,8 +41,14 @@ if TYPE_CHECKING:
 class SqliteStore:
     """See `ports.Store`. Opening reads nothing and writes nothing; the first write makes the files."""
 
-    def __init__(self, directory: Path, *, create: bool = True, lock_timeout: float = 30.0) -> None:
+    def __init__(
+        self, directory: Path, *, create: bool = True, lock_timeout: float = 30.0, max_memory: int = 0
+    ) -> None:
         self.directory = directory
+        self._sparing = bool(max_memory)
+        if max_memory:
+            share_heap()
+        self._heap = min(WRITER_BYTES, max_memory // 8) if max_memory else WRITER_BYTES
         self._database = directory / "dowse.db"
         with in_our_words(directory):
             if not create and not self._database.exists():
@@ -48,7 +57,7 @@ class SqliteStore:
                 )
         self._lock = WriterLock(directory / "writer.lock", lock_timeout)
         self._writer: sqlite3.Connection | None = None
-        self._readers = Readers(directory, self._database, self._upgrade)
+        self._readers = Readers(directory, self._database, self._upgrade, max_memory)
 
     def snapshot(self) -> AbstractContextManager[SqliteSnapshot]:
         """See `ports.Store.snapshot`."""
@@ -65,7 +74,7 @@ class SqliteStore:
                 care.recover(connection, self.directory)
                 connection.execute("BEGIN IMMEDIATE")
                 try:
-                    writing = Writing(connection, self.directory)
+                    writing = Writing(connection, self.directory, self._heap)
                     yield writing
                     writing.publish()
                     connection.execute("COMMIT")
@@ -148,7 +157,7 @@ class SqliteStore:
 
     def put(self, drafts: Sequence[Draft]) -> None:
         """See `ports.Store.put`."""
-        prepared = [prepare(draft) for draft in drafts]
+        prepared = [prepare(draft, sparing=self._sparing) for draft in drafts]
         with self._writing() as writing:
             for each in prepared:
                 writing.put(each)
@@ -273,15 +282,17 @@ class SqliteStore:
 
     def unembedded(self, model: ModelIdentity, limit: int) -> list[tuple[bytes, str]]:
         """See `ports.Store.unembedded`."""
+        # What is sorted has no texts in it: SQLite would sort each passage together with its whole document.
+        chosen = f"SELECT c.content, c.ordinal {_UNEMBEDDED} GROUP BY c.key ORDER BY c.length, c.key LIMIT ?2"
         query = (
-            f"SELECT c.key, n.title, c.headings, {rows.CHUNK_TEXT} {_UNEMBEDDED} "
-            "GROUP BY c.key ORDER BY c.length, c.key LIMIT ?2"
+            f"SELECT c.length, c.key, n.title, c.headings, {rows.CHUNK_TEXT} FROM ({chosen}) w "
+            "CROSS JOIN chunks c ON c.content = w.content AND c.ordinal = w.ordinal JOIN contents n ON n.id = c.content"
         )
         with self._readers.reading() as connection:
             found = connection.execute(query, (rows.identity_to(model), limit)).fetchall()
         return [
             (key, embedding_text(title, rows.headings_from(headings), text.decode()))
-            for key, title, headings, text in found
+            for _, key, title, headings, text in sorted(found, key=itemgetter(0, 1))
         ]
 
     def count_unembedded(self, model: ModelIdentity) -> int:

@@ -11,15 +11,16 @@ that died in 3 leave tantivy with a later commit: until then SQLite's word keeps
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from dowse.errors import NotFoundError, StoreError
 from dowse.store.sqlite import rows
-from dowse.store.sqlite.lexical import Entry, LexicalIndex
+from dowse.store.sqlite.lexical import WRITER_BYTES, Entry, LexicalIndex
 from dowse.text.analyse import ANALYSER
-from dowse.text.fields import lexical_rows
+from dowse.text.fields import each_row, lexical_rows
 from dowse.text.lines import count_lines
 from dowse.text.passage import embedding_text, vector_key
 from dowse.types import (
@@ -41,28 +42,30 @@ class Prepared:
     draft: Draft
     chunk_rows: tuple[tuple[Any, ...], ...]
     """The columns of `chunks` after `content`; a key names a vector by the text that it is made of."""
-    fields: list[dict[str, str]]
+    fields: Iterable[dict[str, str]]
 
 
-def prepare(draft: Draft) -> Prepared:
-    """Analyse a draft's chunks; the slow part of a write, done before the lock is taken."""
+def prepare(draft: Draft, *, sparing: bool = False) -> Prepared:
+    """Analyse a draft's chunks; the slow part of a write, done before the lock is taken.
+
+    Where memory is short, `sparing`, that waits until each chunk is written: tantivy takes one at a time, and puts
+    on the disk what it has when its own share is used up.
+    """
     content = draft.content
     if content is None:
         return Prepared(draft, (), [])
-    return Prepared(
-        draft,
-        tuple(_chunk_rows(content)),
-        lexical_rows(draft.info.title, draft.info.path, content.chunks),
-    )
+    fields = (each_row if sparing else lexical_rows)(draft.info.title, draft.info.path, content.chunks)
+    return Prepared(draft, tuple(_chunk_rows(content)), fields)
 
 
 class Writing:
     """One transaction of the one writer. `SqliteStore` opens it and commits or rolls back."""
 
-    def __init__(self, connection: sqlite3.Connection, directory: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, directory: Path, heap: int = WRITER_BYTES) -> None:
         self.connection = connection
         self._directory = directory
-        self._entries: list[Entry] = []
+        self._heap = heap
+        self._entries: list[Iterable[Entry]] = []
         self._dead_before = [row[0] for row in connection.execute("SELECT version FROM tombstones")]
         self._seq = int(self._meta("seq")) + 1
         self._set_meta("seq", self._seq)
@@ -119,9 +122,10 @@ class Writing:
         self.connection.execute("UPDATE contents SET released_at = NULL WHERE id = ?", (content,))
         self.connection.execute("DELETE FROM ledger WHERE collection = ? AND path = ?", (collection, info.path))
         fields = self._fields_of(content, info.title, info.path) if draft.content is None else prepared.fields
-        self._entries.extend(
-            Entry(ref_of(version, ordinal), version, collection, each) for ordinal, each in enumerate(fields)
-        )
+        if prepared.chunk_rows or draft.content is None:
+            self._entries.append(
+                Entry(ref_of(version, ordinal), version, collection, each) for ordinal, each in enumerate(fields)
+            )
 
     def delete(self, document: UUID) -> tuple[Any, ...] | None:
         """Take a document out; returns its collection, path, origin and fingerprint columns, or None."""
@@ -154,7 +158,9 @@ class Writing:
             LexicalIndex.at(self._directory, generation).remove()  # of a first writer that died before step 3
             self._set_meta("lexical", generation)
             self._set_meta("analyser", ANALYSER)
-        opstamp = LexicalIndex.at(self._directory, generation).commit(self._entries, self._dead_before)
+        opstamp = LexicalIndex.at(self._directory, generation).commit(
+            chain.from_iterable(self._entries), self._dead_before, heap=self._heap
+        )
         self.connection.executemany("DELETE FROM tombstones WHERE version = ?", [(v,) for v in self._dead_before])
         remember_commit(self.connection, self._seq, opstamp)
 

@@ -119,12 +119,28 @@ def _findings(session: Session, *, deep: bool, repair: bool, bundle: Path | None
         findings = engine.doctor(
             deep=deep, repair=repair, progress=lambda done, total: on_event(Event("store", done, total))
         )
+        findings.append(_daemon_finding(session))
         if bundle is not None:
             size = engine.bundle(bundle)
             session.say(f"Wrote {bundle} ({size:,} bytes). In it are, and nothing else:")
             for line in engine.bundle_contents:
                 session.say(f"- {line}")
     return findings
+
+
+def _daemon_finding(session: Session) -> Finding:
+    """Whether clients of MCP share a process over this index, and whether that one is of this version."""
+    found = list(standings(session.config, only_this_index=True))
+    if not found:
+        said = "Nobody shares a process over this index; the first `dowse mcp` starts one."
+        return Finding("daemon", ok=True, message=said)
+    other = [each for each in found if each["version"] != __version__]
+    message = " ".join(
+        f"{line(each).capitalize()}, of version {each['version']}, up for {each['uptime_s']:,.0f} s; ends after "
+        f"{each['ends_after_s']:,.0f} s without a client."
+        for each in found
+    )
+    return Finding("daemon", not other, message, f"End it: {session.program} daemon stop" if other else "")
 
 
 def _finding_line(finding: Finding, *, coloured: bool) -> str:
