@@ -21,7 +21,7 @@ from dowse.types import Filter, Query, Scope, SearchKind
 if TYPE_CHECKING:
     from dowse.search.sieve import Sieve
 
-__all__ = ["Asked", "Words", "understand"]
+__all__ = ["Asked", "Words", "is_spelling", "understand"]
 
 _RARE = 5  # a word that fewer passages have may be the beginning of another one
 _SHORTEST = 3  # letters of such a beginning
@@ -162,7 +162,7 @@ def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives)
     """
     worth = {term: snapshot.lexical([term], 0, _EVERYWHERE, alternatives).ceiling for term in terms}
     known = sum(worth.values())
-    unknown = [term for term, value in worth.items() if not value and not _is_spelling(term, terms)]
+    unknown = [term for term, value in worth.items() if not value and not is_spelling(term, terms)]
     if unknown:
         counts = snapshot.frequencies([term for term, value in worth.items() if value])
         # A word in n of N passages is worth log(N / n): so many passages are there, about.
@@ -173,7 +173,8 @@ def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives)
     return worth, known / total if total else 0.0
 
 
-def _is_spelling(term: str, terms: Sequence[str]) -> bool:
+def is_spelling(term: str, terms: Sequence[str]) -> bool:
+    """Whether a term joins parts of a name of which the first is a term, too."""
     return any(term != other and len(other) > 1 and term.startswith(other) for other in terms)
 
 
