@@ -133,7 +133,7 @@ def one_by_one(place: Path, asked: Sequence[str], port: int, process: int) -> tu
 
         def search(texts: Sequence[str]) -> None:
             for text in texts:
-                engine.search(Query(text, "lex", limit=LIMIT, min_score=0.1, per_document=3))
+                engine.search(Query(text, "lex", limit=LIMIT, min_score=0.1, per_document=3, merge=True))
 
         search(asked[:BLOCK])
         asyncio.run(asking(port, asked[:BLOCK], FEW, None))

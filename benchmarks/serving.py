@@ -115,7 +115,9 @@ def calls(index: Path, count: int) -> dict[str, float]:
             "status": ({}, lambda engine: engine.stats()),
             "search": (
                 {"query": "note 77"},
-                lambda engine: engine.search(Query("note 77", mode="lex", per_document=1, fresh="ignore")),
+                lambda engine: engine.search(
+                    Query("note 77", mode="lex", per_document=1, verdict=False, fresh="ignore")
+                ),
             ),
         }
         results = {}

@@ -359,6 +359,8 @@ def test_a_glob_finds_by_the_whole_name_or_by_the_path(shelf: Store, pattern: st
 def test_a_name_that_looks_like_a_glob_or_a_list_is_still_a_name(shelf: Store) -> None:
     assert files_of(got_many(shelf, "notes/[draft].md")) == ["notes/[draft].md"]
     assert files_of(got_many(shelf, "notes/a, b.md")) == ["notes/a, b.md"]
+    assert files_of(got_many(shelf, "a, b.md")) == ["notes/a, b.md"]
+    assert files_of(got_many(shelf, "a, b.md:1:1")) == ["notes/a, b.md"]
 
 
 def test_a_list_is_answered_in_its_order_each_document_once(shelf: Store) -> None:

@@ -173,14 +173,26 @@ def _spellings(name: str) -> list[str]:
 
 
 def _places(snapshot: Snapshot, pattern: str) -> tuple[list[tuple[str, _Place]], list[tuple[str, str]]]:
-    """The documents that are meant, each once and by the name that it is called here, and what was not found."""
-    if whole := _locate(snapshot, pattern):
+    """The documents that are meant, each once and by the name that it is called here, and what was not found.
+
+    A name may have commas itself. Whether the list is the end of some path is asked last: that means a look at all.
+    """
+    names = [name for part in _COMMA.split(pattern) if (name := part.strip())]
+    is_one = len(names) < 2 or any(snapshot.find(spelling, "path") for spelling in _spellings(pattern))  # noqa: PLR2004
+    if is_one and (whole := _locate(snapshot, pattern)):
         return [(pattern, whole)], []
-    names = [part.strip() for part in _COMMA.split(pattern)]
+    places, missed = _listed(snapshot, names)
+    if missed and not is_one and (whole := _locate(snapshot, pattern)):
+        return [(pattern, whole)], []
+    return places, missed
+
+
+def _listed(snapshot: Snapshot, names: Sequence[str]) -> tuple[list[tuple[str, _Place]], list[tuple[str, str]]]:
+    """The same for names and globs."""
     everything = cache(snapshot.documents)
     places: dict[tuple[UUID, int | None, int | None], tuple[str, _Place]] = {}
     missed = []
-    for name in filter(None, names):
+    for name in names:
         try:
             found = [(name, place)] if (place := _locate(snapshot, name)) else []
         except UsageError as error:

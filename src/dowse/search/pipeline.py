@@ -14,7 +14,7 @@ from dowse.search.matching import Matcher
 from dowse.search.planning import Models
 from dowse.search.planning import plan as make_plan
 from dowse.search.searching import Searching
-from dowse.search.shape import Found, shaped
+from dowse.search.shape import Found
 from dowse.search.snippet import snippet
 from dowse.search.verdict import judge
 from dowse.types import Answer, Chunk, Explain, Filter, Hit, Query, Scope, Snippet, Verdict
@@ -39,11 +39,9 @@ def answer(snapshot: Snapshot, query: Query, models: Models) -> Answer:
         return _listed(snapshot, query, scope, asked)
     plan = make_plan(snapshot, asked, models)
     searching = Searching(snapshot, query, scope, asked, plan, models)
-    found = searching.found()
+    found, picked = searching.found()
     notes = tuple(dict.fromkeys(searching.notes))
     judged = judge(snapshot, scope, plan.mode, found, asked) if query.verdict else _UNJUDGED
-    good = [each for each in found if each[1].score >= query.min_score]
-    picked = shaped(snapshot, query, good, asked)[: query.limit]
     hits = _hits(snapshot, picked, asked.matcher if query.snippets else None)
     is_partial = plan.mode == "hybrid" and any(len(hit.explain.legs) == 1 for hit in hits)
     said = (*snapshot.notes, *asked.notes, *plan.notes, *notes, *([_PARTIAL] if is_partial else []))

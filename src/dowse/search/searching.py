@@ -13,7 +13,7 @@ from dowse.search.planning import Models, Plan
 from dowse.search.rank import Ranking, rank
 from dowse.search.recall import recall
 from dowse.search.rerank import by_ranks, rerank
-from dowse.search.shape import is_shaped, recent_first, shaped
+from dowse.search.shape import Found, is_shaped, recent_first, shaped
 from dowse.types import Explain, Passage, Query, Ref, Scope, version_of
 
 if TYPE_CHECKING:
@@ -45,21 +45,22 @@ class Searching:
         self._plan, self._models = plan, models
         self.notes: list[str] = []
 
-    def found(self) -> list[tuple[Passage, Explain]]:
-        """Enough passages for the answer, best first; those below the minimum score are still among them."""
+    def found(self) -> tuple[list[tuple[Passage, Explain]], list[Found]]:
+        """Enough passages for the answer, best first, and the answer that they make.
+
+        Those below the minimum score are still among the former.
+        """
         query = self._query
         wanted = max(query.limit, query.candidates) if query.rerank else query.limit
         wanted *= _SPARE if is_shaped(query) or query.recency else 1
         while True:
             found, is_all = self._ranked(wanted)
             good = [each for each in found if each[1].score >= query.min_score]
+            made = shaped(self._snapshot, query, good, self._asked)
             is_enough = len(good) < len(found) or is_all or wanted >= _DEEPEST
-            if is_enough or not is_shaped(query) or self._shapes(good) >= query.limit:
-                return found
+            if is_enough or not is_shaped(query) or len(made) >= query.limit:
+                return found, made[: query.limit]
             wanted *= _GROWTH
-
-    def _shapes(self, good: Sequence[tuple[Passage, Explain]]) -> int:
-        return len(shaped(self._snapshot, self._query, good, self._asked))
 
     def _ranked(self, wanted: int) -> tuple[list[tuple[Passage, Explain]], bool]:
         """Recall, rank and pick; deeper, as long as there is more and too few of what was found may count."""

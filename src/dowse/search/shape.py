@@ -129,7 +129,9 @@ def _merged(snapshot: Snapshot, found: Sequence[Found], matcher: "Matcher") -> l
 
     A passage is found by the words around it, too: only those count that have some themselves, or are near in meaning.
     """
-    runs = _runs([each for each in found if _hits_itself(each, matcher)])
+    refs = {each.passage.ref for each in found}
+    beside = [each for each in found if not refs.isdisjoint((each.passage.ref - 1, each.passage.ref + 1))]
+    runs = _runs([each for each in beside if _hits_itself(each, matcher)])
     made: dict[Ref, Found] = {}
     for each in found:
         run = runs.get(each.passage.ref, [each])

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from posixpath import commonprefix
 from typing import Literal
 from uuid import UUID
 
@@ -114,8 +113,11 @@ class DocumentInfo:
 
 def docid_digits(content_hash: str, *others: str | None) -> int:
     """How many digits of a hash none of these others begins with; as many as a docid has at least."""
-    alike = (len(commonprefix([content_hash, other])) for other in others if other)
-    return max(_DOCID_DIGITS, 1 + max(alike, default=0))
+    digits = _DOCID_DIGITS
+    for other in others:
+        while other and digits <= len(content_hash) and other[:digits] == content_hash[:digits]:
+            digits += 1
+    return digits
 
 
 @dataclass(frozen=True, slots=True)
