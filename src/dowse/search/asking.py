@@ -65,10 +65,30 @@ class Asked:
 
     @property
     def terms(self) -> list[str]:
-        """Every term that is looked for, alternatives included: what snippets show."""
+        """Every term that is looked for, alternatives included: what snippets show.
+
+        Of searches by meaning alone, the words that they are put in: what answers mostly has some of them.
+        """
+        if not self.words:
+            return list(dict.fromkeys(term for text, _ in self.meanings for term in query_terms(text)))
         found = [term for each in self.words for term in each.terms]
         others = [other for each in self.words for group in each.alternatives.values() for other in group]
         return list(dict.fromkeys([*found, *others]))
+
+    @property
+    def worth(self) -> list[float]:
+        """What each of these terms is worth, an alternative its part of it; the same for all where that is unknown."""
+        known: dict[str, float] = {}
+        for each in self.words:
+            own = [(term, each.worth.get(term, 0.0)) for term in each.terms]
+            own += [
+                (other, share * each.worth.get(term, 0.0))
+                for term, group in each.alternatives.items()
+                for other, share in group.items()
+            ]
+            for term, value in own:
+                known[term] = max(value, known.get(term, 0.0))
+        return [known.get(term, 1.0) for term in self.terms]
 
     @cached_property
     def matcher(self) -> Matcher:

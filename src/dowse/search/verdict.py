@@ -28,14 +28,14 @@ ABSENT = 0.3
 SMALL = 50
 """With fewer documents, a collection is too small to call something absent of which any word is there."""
 CURVES: Mapping[str, tuple[float, float, float, float]] = {
-    "lex": (12.8, 4.9, 5.2, -10.8),
-    "hybrid": (32.0, 0.0, 5.3, -24.0),
+    "lex": (12.0, 8.2, 5.9, -11.7),
+    "hybrid": (31.3, 1.4, 4.7, -23.2),
     "vec": (33.0, 0.0, 0.0, -22.0),
 }
 """By mode, what the parts of `evidence_of` weigh, and the offset, in the logistic that is the confidence."""
 _FEW_FOUND = 0.8
 """From this confidence on, a question of few words is found, where they also stand together."""
-_FEW_ABSENT: Mapping[str, float] = {"lex": 0.02, "hybrid": 0.1, "vec": 0.05}
+_FEW_ABSENT: Mapping[str, float] = {"lex": 0.02, "hybrid": 0.02, "vec": 0.05}
 """Below it, it is absent."""
 _LOOKED_AT = 3  # hits
 _FEW_WORDS = 2
@@ -55,12 +55,11 @@ def judge(snapshot: Snapshot, scope: Scope, mode: str, best: Hits, asked: Asked)
     words = asked.words[0] if asked.words else None
     near = _near(first, words, asked)
     confidence = _confidence(mode, evidence_of(first, near))
-    is_short = _size(words.text if words else asked.text) <= _FEW_WORDS
+    # Words that stand nowhere are no few words: meaning alone has found a neighbour of them, as of anything.
+    is_known = words is not None or any(snapshot.frequencies(query_terms(asked.text)).values())
+    is_short = is_known and _size(words.text if words else asked.text) <= _FEW_WORDS
     if confidence >= (_FEW_FOUND if is_short else FOUND):
-        if words is None:
-            is_told = any(snapshot.frequencies(query_terms(asked.text)).values())
-        else:
-            is_told = not is_short or _stand_together(near)
+        is_told = is_known and (not is_short or words is None or _stand_together(near))
         return ("found" if is_told else "uncertain"), confidence
     if confidence < (_FEW_ABSENT[mode] if is_short else ABSENT):
         has_words = words is None or any(close.window for close in near)
