@@ -5,11 +5,11 @@
 Every judged collection is asked its own queries (their answers are in it) and those of the other collections
 (their answers are not): as they are, and two words of each. Gibberish is asked for too, and samples of 10, 50 and
 200 documents are asked like whole collections. Every other query of each collection is held back: curves are fitted
-to the others alone, and what is counted is counted of those held back, wherever they are asked. `scores` is the
-logistic of `search/fuse.py` over the first hit's evidence in whole collections, `verdicts` that of
-`search/verdict.py`, fitted to sentences in collections and samples of 50 documents and more; every collection, and
-both answers, count alike. A false accept is a query of another collection with the verdict `found`, a false reject
-one of its own with `absent`. The folders and `--keep` are those of quality.py.
+to the others alone, and what is counted is counted of those held back, wherever they are asked. `fit` is the
+logistic of `search/fuse.py` over the first hit's evidence in whole collections, `fit of verdicts` that of
+`search/verdict.py`, fitted to sentences there; every collection, and both answers, count alike. A false accept is a
+query of another collection with the verdict `found`, a false reject one of its own with `absent`. The folders and
+`--keep` are those of quality.py.
 """
 
 import argparse
@@ -46,6 +46,7 @@ FEW = 50  # documents; a smaller collection is reported with the samples
 GIBBERISH = 30
 ROUNDS = 100  # of Newton's method; some ten are enough
 PULL = 1e-4
+PULL_OF_VERDICTS = 0.1  # with three weights, a few queries could say too much
 TINY = 1e-9
 FOREIGN_SHARE = 0.3
 
@@ -91,8 +92,7 @@ def main() -> int:
             for each in sampled(folder, queries, options.keep, size)
         ]
     for_fit = [each for each in asked if not each.is_held_back and each.kind != "gibberish"]
-    enough = [each for each in (*asked, *small) if not each.is_held_back and each.documents >= FEW]
-    sentences = [each for each in enough if each.kind == "sentences"]
+    sentences = [each for each in for_fit if each.documents >= FEW and each.kind == "sentences"]
     held_back = [each for each in asked if each.is_held_back]
     report = {
         "version": dowse.__version__,
@@ -204,18 +204,18 @@ def evidence(engine: Engine, mode: str, text: str) -> tuple[float, tuple[float, 
 
 def fit_scores(asked: Sequence[Asked]) -> dict[str, float]:
     """Slope and middle of the logistic of the first hit's evidence."""
-    (slope,), offset = fit(asked, [(each.fused,) for each in asked])
+    (slope,), offset = fit(asked, [(each.fused,) for each in asked], PULL)
     return {"slope": slope, "middle": -offset / slope}
 
 
 def fit_verdicts(asked: Sequence[Asked]) -> dict[str, float]:
     """What the parts of the evidence weigh in the logistic that is the confidence."""
     parts = ("fused", "pairs", "words")[: 1 if asked[0].mode == "vec" else 3]
-    weights, offset = fit(asked, [each.evidence[: len(parts)] for each in asked])
+    weights, offset = fit(asked, [each.evidence[: len(parts)] for each in asked], PULL_OF_VERDICTS)
     return {**dict(zip(parts, weights, strict=True)), "offset": offset}
 
 
-def fit(asked: Sequence[Asked], values: Sequence[Sequence[float]]) -> tuple[list[float], float]:
+def fit(asked: Sequence[Asked], values: Sequence[Sequence[float]], pull: float) -> tuple[list[float], float]:
     """A logistic by Newton's method: the weight of each column, and the offset."""
     x = np.array(values)
     y = np.array([each.is_there for each in asked], dtype=float)
@@ -228,8 +228,8 @@ def fit(asked: Sequence[Asked], values: Sequence[Sequence[float]]) -> tuple[list
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-design @ parameters))
         # A slight pull towards zero keeps the slopes finite where the two kinds do not overlap.
-        gradient = design.T @ (shares * (y - chance)) - PULL * parameters
-        curvature = (design * (shares * chance * (1 - chance))[:, None]).T @ design + PULL * np.eye(len(parameters))
+        gradient = design.T @ (shares * (y - chance)) - pull * parameters
+        curvature = (design * (shares * chance * (1 - chance))[:, None]).T @ design + pull * np.eye(len(parameters))
         parameters += np.clip(np.linalg.solve(curvature, gradient), -1, 1)
     weights = parameters[:-1] / spread
     return [float(weight) for weight in weights], float(parameters[-1] - (weights * mean).sum())

@@ -8,9 +8,9 @@ the order of their rank until the budget of tokens (of the embedding model) is u
 question's reference characters among those read, each once, and its mean over the questions: once with the last
 passage cut where the budget ends, so that short and long passages compete alike, and once with whole passages only,
 those up to the first that does not fit. Beside it stands the same engine over windows of 256 tokens that are cut
-without looking. Of some questions the snippets are measured, too: of the passages among the first five that hold
-part of the answer, how much of it the snippet shows (of what would fit), by the ways to choose its lines. Results go to
-benchmarks/results/chunking.json.
+without looking, and the same with a description of each document. Of some questions the snippets are measured, too:
+of the passages among the first five that hold part of the answer, how much of it the snippet shows (of what would
+fit), by the ways to choose its lines. Results go to benchmarks/results/chunking.json.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import sys
 import tempfile
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -42,6 +42,13 @@ BUDGETS = (1_000, 2_000, 5_000)
 WINDOW = 256
 PASSAGES = 100  # that a question asks for: enough for the largest budget, unless they have fewer than 50 tokens
 
+DESCRIPTIONS = {
+    "chatlogs.md": "Conversations between users and an assistant",
+    "finance.md": "Financial news and annual reports of companies, figures of markets",
+    "pubmed.md": "Biomedical articles on cancer, genes, diseases and clinical studies",
+    "state_of_the_union.md": "President Biden's State of the Union address of 2024",
+    "wikitexts.md": "Articles of Wikipedia on history, music, sports and animals",
+}
 SNIPPETS = 4  # every so many-th question is asked for snippets
 LENGTH = 300  # characters of a snippet
 CHOICES: dict[str, Callable[..., Snippet]] = {
@@ -98,6 +105,8 @@ def main() -> int:
                 results[name] = measure(engine, questions, texts)
                 if name == "dowse":
                     snippets = measure_snippets(engine, questions[::SNIPPETS])
+                    with descriptions(engine):
+                        results["dowse, described"] = measure(engine, questions, texts)
     print_table(results)
     for name, modes in snippets.items():
         print(f"snippets {name:<24}" + "".join(f"{mode:>10} {value:.4f}" for mode, value in modes.items()))
@@ -167,6 +176,19 @@ def measure(engine: Engine, questions: Sequence[Question], texts: Mapping[str, T
             name: means([cut for _, cut, _ in group]) for name, group in groupby(rows, key=lambda row: row[0])
         },
     }
+
+
+@contextmanager
+def descriptions(engine: Engine) -> Iterator[None]:
+    """Let the documents be described, as a user might."""
+    name = engine.collections()[0].collection.name
+    for path, text in DESCRIPTIONS.items():
+        engine.add_context(text, collection=name, prefix=path)
+    try:
+        yield
+    finally:
+        for path in DESCRIPTIONS:
+            engine.remove_context(collection=name, prefix=path)
 
 
 def measure_snippets(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str, float]]:

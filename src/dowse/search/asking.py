@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
+from dowse.search.contexts import Described, described
 from dowse.search.matching import Matcher
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
 from dowse.text.analyse import analyse, query_terms
@@ -47,6 +48,8 @@ class Words:
     """What each term could add to a passage's BM25; one that no passage has, as much as the dearest one."""
     known: float = 1.0
     """How much of that is worth of terms that some passage has."""
+    places: tuple[Described, ...] = ()
+    """Where users' descriptions have some of the terms."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,8 @@ def _words(snapshot: Snapshot, search: Search) -> Words | None:
     required = [term for phrase in search.phrases for term in _surely_in(phrase)]
     alternatives = _alternatives(snapshot, search, terms) or NONE
     worth, known = _worth(snapshot, terms, alternatives)
-    return Words(tuple(terms), alternatives, tuple(required), search.weight, search.text, worth, known)
+    places = described(contexts, terms) if snapshot.comparable_scores and (contexts := snapshot.contexts()) else ()
+    return Words(tuple(terms), alternatives, tuple(required), search.weight, search.text, worth, known, places)
 
 
 def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives) -> tuple[dict[str, float], float]:

@@ -28,14 +28,14 @@ ABSENT = 0.3
 SMALL = 50
 """With fewer documents, a collection is too small to call something absent of which any word is there."""
 CURVES: Mapping[str, tuple[float, float, float, float]] = {
-    "lex": (12.0, 8.2, 5.9, -11.7),
-    "hybrid": (31.3, 1.4, 4.7, -23.2),
+    "lex": (8.7, 5.3, 3.2, -7.2),
+    "hybrid": (14.7, 3.4, 1.9, -11.0),
     "vec": (33.0, 0.0, 0.0, -22.0),
 }
 """By mode, what the parts of `evidence_of` weigh, and the offset, in the logistic that is the confidence."""
-_FEW_FOUND = 0.8
+_FEW_FOUND: Mapping[str, float] = {"lex": FOUND, "hybrid": FOUND, "vec": 0.8}
 """From this confidence on, a question of few words is found, where they also stand together."""
-_FEW_ABSENT: Mapping[str, float] = {"lex": 0.02, "hybrid": 0.02, "vec": 0.05}
+_FEW_ABSENT: Mapping[str, float] = {"lex": 0.05, "hybrid": 0.08, "vec": 0.05}
 """Below it, it is absent."""
 _LOOKED_AT = 3  # hits
 _FEW_WORDS = 2
@@ -58,8 +58,8 @@ def judge(snapshot: Snapshot, scope: Scope, mode: str, best: Hits, asked: Asked)
     # Words that stand nowhere are no few words: meaning alone has found a neighbour of them, as of anything.
     is_known = words is not None or any(snapshot.frequencies(query_terms(asked.text)).values())
     is_short = is_known and _size(words.text if words else asked.text) <= _FEW_WORDS
-    if confidence >= (_FEW_FOUND if is_short else FOUND):
-        is_told = is_known and (not is_short or words is None or _stand_together(near))
+    if confidence >= (_FEW_FOUND[mode] if is_short else FOUND):
+        is_told = is_known and (not is_short or words is None or max(near).window >= _TOGETHER)
         return ("found" if is_told else "uncertain"), confidence
     if confidence < (_FEW_ABSENT[mode] if is_short else ABSENT):
         has_words = words is None or any(close.window for close in near)
@@ -87,13 +87,6 @@ def _near(first: Hits, words: Words | None, asked: Asked) -> list[Close]:
 def _confidence(mode: str, evidence: tuple[float, float, float]) -> float:
     *weights, offset = CURVES[mode]
     return 1 / (1 + math.exp(-offset - sum(weight * value for weight, value in zip(weights, evidence, strict=True))))
-
-
-def _stand_together(near: Sequence[Close]) -> bool:
-    """Whether few words stand together: as neighbours, or in one place of more than one hit; one word, anywhere."""
-    together = [close for close in near if close.window >= _TOGETHER]
-    is_one = all(close.words <= 1 for close in together)
-    return len(together) > 1 or any(is_one or close.pairs >= _TOGETHER for close in together)
 
 
 def _is_small(snapshot: Snapshot, scope: Scope) -> bool:
