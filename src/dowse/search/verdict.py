@@ -4,8 +4,8 @@ A search always finds something nearest. Whether that answers is told by the bes
 absolute evidence as scores are made of, by neighbours of the question that are neighbours there, and by how many of
 its words stand there at all, for a share of the words says less the fewer they are. Two words are little evidence
 either way: they are found only where they stand together, and called absent only where next to nothing speaks for
-them. In a small collection, where few words are known, nothing is called absent that has one of them. By meaning
-alone, a question is never found of which no word stands anywhere: models find a neighbour of any gibberish.
+them. In a small collection, where few words are known, nothing is called absent that has one of them. A question is
+never found of which no word stands anywhere: models find a neighbour of any gibberish.
 
 benchmarks/calibrate.py fits the curves, and measures how often each verdict is wrong.
 """
@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dowse.ports import Snapshot
 from dowse.search.asking import Asked, Words
 from dowse.search.features import NOTHING, Close, Closeness
+from dowse.search.fuse import score
 from dowse.text.analyse import analyse, query_terms
 from dowse.types import Explain, Passage, Scope, Verdict
 
@@ -54,10 +55,14 @@ def judge(snapshot: Snapshot, scope: Scope, mode: str, best: Hits, asked: Asked)
         return "uncertain", first[0][1].score
     words = asked.words[0] if asked.words else None
     near = _near(first, words, asked)
-    confidence = _confidence(mode, evidence_of(first, near))
-    # Words that stand nowhere are no few words: meaning alone has found a neighbour of them, as of anything.
-    is_known = words is not None or any(snapshot.frequencies(query_terms(asked.text)).values())
+    # Of words that stand nowhere, meaning has found a neighbour, as of anything; and they are no few words.
+    is_known = words.known > 0 if words else any(snapshot.frequencies(query_terms(asked.text)).values())
     is_short = is_known and _size(words.text if words else asked.text) <= _FEW_WORDS
+    evidence = evidence_of(first, near)
+    confidence = _confidence(mode, evidence)
+    if mode == "hybrid" and not is_short:
+        # What is said in other words is found by its score alone.
+        confidence = max(confidence, score(mode, evidence[0]))
     if confidence >= (_FEW_FOUND[mode] if is_short else FOUND):
         is_told = is_known and (not is_short or words is None or max(near).window >= _TOGETHER)
         return ("found" if is_told else "uncertain"), confidence
