@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 DIR    ?= docs
-ASK    ?= how does dowse rank results?
+ASK    ?= what happens when the power fails while indexing?
 # The judged collections and the folder of files that `make bench` measures.
 EVAL   ?= ../shared/eval
 TREE   ?= $(EVAL)/trees/rust-book

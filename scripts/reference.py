@@ -468,8 +468,8 @@ def latency_figures() -> Iterator[str]:
     yield "## Searching many passages"
     yield ""
     yield f"CPU-milliseconds of a warm search among {found['passages']:,} passages without the query's embedding:"
-    yield "of each query the best of five rounds after the first (median and 95th percentile over the queries), and of"
-    yield "that finding candidates, fusing and reading them, the verdict, the snippets (`benchmarks/latency.py`)."
+    yield "of each query the middle one of five rounds after the first (median and 95th percentile over the queries),"
+    yield "and of that finding candidates, fusing and reading them, verdict, snippets (`benchmarks/latency.py`)."
     yield ""
     columns = {
         "all": "all",
