@@ -6,7 +6,7 @@ The ranking as it is comes first, then one line per change. Half of the queries 
 used to choose weights; the other half, held back, says whether that carries over. Known items are sentences, or
 lines of code, taken word for word from the documents: hybrid must find them as well as words alone do. The folders
 and `--keep` are those of quality.py. What is stored in the index cannot be switched here; a field is left out by its
-boost. Results go to benchmarks/results/ablation.json.
+boost. Results go to benchmarks/results/ablation.json; `--only` measures some lines of it again.
 """
 
 import argparse
@@ -132,6 +132,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--keep", type=Path, required=True, help="where quality.py keeps the indexes")
     parser.add_argument("--queries", type=int, default=QUERIES, help="of each set at most")
+    parser.add_argument("--only", action="append", metavar="NAME", help="measure this line alone, keep the others")
     parser.add_argument("--output", type=Path, default=RESULTS / "ablation.json")
     options = parser.parse_args()
     folders = list(collections_in(options.folders))
@@ -141,8 +142,10 @@ def main() -> int:
     with remembering():
         sets = {folder.name: Judged(folder, options.keep / folder.name, options.queries) for folder in folders}
         print(f"{'nDCG@10':<46}" + "".join(f"{name[:13]:>14}" for name in sets))
-        parts = {}
+        parts = json.loads(options.output.read_text())["parts"] if options.only else {}
         for part in PARTS:
+            if options.only and part.name not in options.only:
+                continue
             parts[part.name] = {name: judged.measure(part) for name, judged in sets.items()}
             print_row(part.name, parts[part.name])
         known = {name: judged.known_items() for name, judged in sets.items()}
@@ -151,7 +154,8 @@ def main() -> int:
         + "".join(f"{e['lex']:>8.3f}{e['hybrid']:>6.3f}" for e in known.values())
     )
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    report = {"version": dowse.__version__, "parts": parts, "known items": known}
+    in_order = {part.name: parts[part.name] for part in PARTS if part.name in parts}
+    report = {"version": dowse.__version__, "parts": in_order, "known items": known}
     options.output.write_text(json.dumps(report, indent=2) + "\n")
     return 0
 
