@@ -6,7 +6,7 @@ The ranking as it is comes first, then one line per change. Half of the queries 
 used to choose weights; the other half, held back, says whether that carries over. Known items are sentences, or
 lines of code, taken word for word from the documents: hybrid must find them as well as words alone do. The folders
 and `--keep` are those of quality.py. What is stored in the index cannot be switched here; a field is left out by its
-boost. Results go to benchmarks/results/ablation.json.
+boost. Results go to benchmarks/results/ablation.json; `--only` measures some lines of it again.
 """
 
 import argparse
@@ -24,7 +24,9 @@ from unittest.mock import patch
 
 import dowse
 from dowse import Config, Engine, Query
+from dowse.ports import Snapshot
 from dowse.search import asking, fuse, rank, searching
+from dowse.search.reciprocal import RANKS, by_places
 from dowse.store.sqlite import lexical
 from dowse.text import fields
 from dowse.text.analyse import analyse
@@ -35,7 +37,11 @@ from remembering import remembering
 QUERIES = 500  # of each set at most
 SENTENCES = 100  # of each set
 LONG_ENOUGH = range(50, 300)  # characters of a sentence
-CONSTANT = 60  # of reciprocal ranks
+DEFINITION = re.compile(
+    r"^\s*(?:(?:export|public|private|static|async|pub|final|abstract)\s+)*"
+    r"(?:def|class|fn|func|function|struct|enum|interface|trait|type|module)\s+(\w+)",
+    re.MULTILINE,
+)
 
 Change = tuple[ModuleType, str, object]
 
@@ -51,15 +57,28 @@ class Part:
 
 
 def reciprocal(
-    _snapshot: object, _asked: object, mode: str, evidence: Mapping[fuse.LegName, fuse.Evidence], _matcher: object
+    _snapshot: object, _asked: object, _mode: str, evidence: Mapping[fuse.LegName, fuse.Evidence]
 ) -> rank.Ranking:
-    """The candidates by reciprocal ranks instead of by evidence."""
-    sums: dict[Ref, float] = {}
-    for leg in evidence.values():
-        for place, (ref, _) in enumerate(leg.ranked.hits, start=1):
-            sums[ref] = sums.get(ref, 0.0) + 1 / (CONSTANT + place)
-    hits = sorted(sums.items(), key=lambda each: (-each[1], each[0]))
-    return rank.Ranking(mode, evidence, hits, fuse.Weights.of(mode))
+    """The candidates by reciprocal ranks instead of by evidence, as for a store whose scores do not compare."""
+    return rank.Ranking(RANKS, evidence, by_places(evidence), fuse.Weights({}))
+
+
+class Defining(rank._Reading):  # noqa: SLF001 - to be put in its own place
+    """Counts, beside neighbours, how many of the question's words are in names that a passage of code defines."""
+
+    def __init__(self, snapshot: Snapshot, asked: asking.Asked) -> None:
+        super().__init__(snapshot, asked)
+        self._terms = {term for term in asked.words[0].terms if len(term) > 1}
+
+    def look_at(self, refs: Sequence[Ref]) -> None:
+        """Read those that were not read yet."""
+        fresh = [ref for ref in refs if ref not in self.close]
+        super().look_at(fresh)
+        for passage in self._snapshot.passages(fresh):
+            names = DEFINITION.findall(passage.chunk.text) if self._code[passage.ref] else []
+            share = max((len(self._terms.intersection(analyse(name))) for name in names), default=0) / len(self._terms)
+            close = self.close[passage.ref]
+            self.close[passage.ref] = close._replace(pairs=close.pairs + share)
 
 
 def with_headings(passage: Passage) -> str:
@@ -98,6 +117,7 @@ PARTS = (
     Part("50 passages read instead of 20", ((rank, "_READ", 50),)),
     Part("headings read, too", ((rank, "_said", with_headings),)),
     Part("code weighed like prose", (_NO_CODE,)),
+    Part("definitions in code count, too", ((rank, "_Reading", Defining),)),
     Part("unknown words not counted", (_ALL_KNOWN,)),
     Part("no words that begin so", ((asking, "_RARE", 0),)),
     Part("stop words searched for", ((asking, "query_terms", lambda text: list(dict.fromkeys(analyse(text)))),)),
@@ -112,6 +132,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--keep", type=Path, required=True, help="where quality.py keeps the indexes")
     parser.add_argument("--queries", type=int, default=QUERIES, help="of each set at most")
+    parser.add_argument("--only", action="append", metavar="NAME", help="measure this line alone, keep the others")
     parser.add_argument("--output", type=Path, default=RESULTS / "ablation.json")
     options = parser.parse_args()
     folders = list(collections_in(options.folders))
@@ -121,8 +142,10 @@ def main() -> int:
     with remembering():
         sets = {folder.name: Judged(folder, options.keep / folder.name, options.queries) for folder in folders}
         print(f"{'nDCG@10':<46}" + "".join(f"{name[:13]:>14}" for name in sets))
-        parts = {}
+        parts = json.loads(options.output.read_text())["parts"] if options.only else {}
         for part in PARTS:
+            if options.only and part.name not in options.only:
+                continue
             parts[part.name] = {name: judged.measure(part) for name, judged in sets.items()}
             print_row(part.name, parts[part.name])
         known = {name: judged.known_items() for name, judged in sets.items()}
@@ -131,7 +154,8 @@ def main() -> int:
         + "".join(f"{e['lex']:>8.3f}{e['hybrid']:>6.3f}" for e in known.values())
     )
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    report = {"version": dowse.__version__, "parts": parts, "known items": known}
+    in_order = {part.name: parts[part.name] for part in PARTS if part.name in parts}
+    report = {"version": dowse.__version__, "parts": in_order, "known items": known}
     options.output.write_text(json.dumps(report, indent=2) + "\n")
     return 0
 

@@ -1,12 +1,15 @@
-"""What are scores and verdicts worth? Fits the logistic of `search/fuse.py`, and counts how often verdicts are wrong.
+"""What are scores and verdicts worth? Fits their logistic curves, and counts how often verdicts are wrong.
 
     python benchmarks/calibrate.py FOLDER... --keep DIR
 
 Every judged collection is asked its own queries (their answers are in it) and those of the other collections
 (their answers are not): as they are, and two words of each. Gibberish is asked for too, and samples of 10, 50 and
-200 documents are asked like whole collections. The evidence for the first hit is what the logistic is fitted to,
-per mode; each collection counts alike. A false accept is a query of another collection with the verdict `found`, a
-false reject one of its own with `absent`. The folders and `--keep` are those of quality.py.
+200 documents are asked like whole collections. Every other query of each collection is held back: curves are fitted
+to the others alone, and what is counted is counted of those held back, wherever they are asked. `fit` is the
+logistic of `search/fuse.py` over the first hit's evidence in whole collections, `fit of verdicts` that of
+`search/verdict.py`, fitted to sentences there; every collection, and both answers, count alike. A false accept is a
+query of another collection with the verdict `found`, a false reject one of its own with `absent`. The folders and
+`--keep` are those of quality.py.
 """
 
 import argparse
@@ -14,16 +17,19 @@ import json
 import random
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import numpy as np
 
 import dowse
 from dowse import Config, Engine, Query
+from dowse.search import verdict
 from dowse.text.analyse import STOP_WORDS
 from dowse.text.scripts import share_beyond_latin
 from quality import MODES, RESULTS, collections_in, judgements, prepare, rows_of, write_files
@@ -32,14 +38,16 @@ from remembering import remembering
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-QUERIES = 40  # of each collection
-FOREIGN = 15  # of each other collection, to a small one
+QUERIES = 100  # of each collection
+FOREIGN = 40  # of each other collection
 SIZES = (10, 50, 200)  # documents of a small collection
 SAMPLED = ("chunking-eval", "cranfield", "scifact")  # with documents that are about as long as notes
 FEW = 50  # documents; a smaller collection is reported with the samples
 GIBBERISH = 30
 ROUNDS = 100  # of Newton's method; some ten are enough
 PULL = 1e-4
+PULL_OF_VERDICTS = 0.1  # with three weights, a few queries could say too much
+TINY = 1e-9
 FOREIGN_SHARE = 0.3
 
 
@@ -52,7 +60,9 @@ class Asked:
     kind: str
     mode: str
     is_there: bool
+    is_held_back: bool
     fused: float
+    evidence: tuple[float, ...]
     confidence: float
     verdict: str
 
@@ -81,12 +91,19 @@ def main() -> int:
             for size in SIZES
             for each in sampled(folder, queries, options.keep, size)
         ]
+    for_fit = [each for each in asked if not each.is_held_back and each.kind != "gibberish"]
+    sentences = [each for each in for_fit if each.documents >= FEW and each.kind == "sentences"]
+    held_back = [each for each in asked if each.is_held_back]
     report = {
         "version": dowse.__version__,
         "sets": sorted(queries),
-        "fit": {mode: fit([each for each in asked if each.mode == mode]) for mode in MODES},
-        "verdicts": counted([each for each in asked if each.documents >= FEW]),
-        "small": counted([*small, *(each for each in asked if each.documents < FEW)], by_size=True),
+        "fit": {mode: fit_scores([each for each in for_fit if each.mode == mode]) for mode in MODES},
+        "fit of verdicts": {mode: fit_verdicts([each for each in sentences if each.mode == mode]) for mode in MODES},
+        "verdicts": counted([each for each in held_back if each.documents >= FEW]),
+        "small": counted(
+            [*(each for each in small if each.is_held_back), *(each for each in held_back if each.documents < FEW)],
+            by_size=True,
+        ),
     }
     print_tables(report)
     options.output.parent.mkdir(parents=True, exist_ok=True)
@@ -94,11 +111,12 @@ def main() -> int:
     return 0
 
 
-def texts_of(folder: Path) -> list[str]:
-    """Some of the judged queries, evenly spread."""
+def texts_of(folder: Path) -> dict[str, bool]:
+    """Some of the judged queries, evenly spread, and whether each is held back."""
     judged = judgements(folder)
     texts = [row["text"] for row in rows_of(folder / "queries.jsonl") if row["_id"] in judged]
-    return texts[:: max(1, len(texts) // QUERIES)][:QUERIES]
+    chosen = texts[:: max(1, len(texts) // QUERIES)][:QUERIES]
+    return {text: bool(number % 2) for number, text in enumerate(chosen)}
 
 
 def two_words(text: str) -> str:
@@ -116,17 +134,17 @@ def gibberish() -> list[str]:
     return plain + [f"what is the {word()} of a {word()}?" for _ in range(GIBBERISH // 2)]
 
 
-def whole(folder: Path, queries: Mapping[str, Sequence[str]], keep: Path) -> list[Asked]:
+def whole(folder: Path, queries: Mapping[str, Mapping[str, bool]], keep: Path) -> list[Asked]:
     """A whole collection, asked in every mode."""
     place = keep / folder.name
     write_files(folder, place / "files")
-    return ask_all(place, folder.name, queries[folder.name], queries)
+    return ask_all(place, folder.name, list(queries[folder.name]), queries)
 
 
-def sampled(folder: Path, queries: Mapping[str, Sequence[str]], keep: Path, size: int) -> list[Asked]:
+def sampled(folder: Path, queries: Mapping[str, Mapping[str, bool]], keep: Path, size: int) -> list[Asked]:
     """So many documents of a collection: those that answer some of its queries first, then any."""
     judged, rows = judgements(folder), {row["_id"]: row for row in rows_of(folder / "corpus.jsonl")}
-    asked = [row for row in rows_of(folder / "queries.jsonl") if row["text"] in set(queries[folder.name])]
+    asked = [row for row in rows_of(folder / "queries.jsonl") if row["text"] in queries[folder.name]]
     chosen: dict[str, None] = {}
     own = []
     for row in asked:
@@ -140,54 +158,81 @@ def sampled(folder: Path, queries: Mapping[str, Sequence[str]], keep: Path, size
         place.mkdir(parents=True, exist_ok=True)
         (place / "corpus.jsonl").write_text("".join(json.dumps(rows[each]) + "\n" for each in chosen))
     write_files(place, place / "files")
-    return ask_all(place, folder.name, own, {name: texts[:FOREIGN] for name, texts in queries.items()})
+    return ask_all(place, folder.name, own, queries)
 
 
-def ask_all(place: Path, name: str, own: Sequence[str], queries: Mapping[str, Sequence[str]]) -> list[Asked]:
+def ask_all(place: Path, name: str, own: Sequence[str], queries: Mapping[str, Mapping[str, bool]]) -> list[Asked]:
     """A collection's own queries, those of others, and gibberish."""
-    others = [text for other, texts in queries.items() if other != name for text in texts]
+    halves = {text: half for texts in queries.values() for text, half in texts.items()}
+    others = [text for other, texts in queries.items() if other != name for text in thinned(list(texts))]
     with dowse.open(config=replace(Config.load(), index=str(place / "index"))) as engine:
         prepare(engine, place / "files", embed=True)
         documents = engine.stats().documents
         return [
-            Asked(name, documents, kind, mode, is_there, *evidence(engine, mode, text))
+            Asked(name, documents, kind, mode, is_there, halves.get(text, True), *evidence(engine, mode, question))
             for mode in MODES
-            for kind, is_there, text in [
-                *(("sentences", True, text) for text in own),
-                *(("sentences", False, text) for text in others),
-                *(("two words", True, two_words(text)) for text in own),
-                *(("two words", False, two_words(text)) for text in others),
-                *(("gibberish", False, text) for text in gibberish()),
+            for kind, is_there, text, question in [
+                *(("sentences", True, text, text) for text in own),
+                *(("sentences", False, text, text) for text in others),
+                *(("two words", True, text, two_words(text)) for text in own),
+                *(("two words", False, text, two_words(text)) for text in others),
+                *(("gibberish", False, text, text) for text in gibberish()),
             ]
-            if text
+            if question
         ]
 
 
-def evidence(engine: Engine, mode: str, text: str) -> tuple[float, float, str]:
-    """The first hit's evidence before calibration, the confidence, and the verdict."""
-    answer = engine.search(Query(text, mode=mode, limit=3, snippets=False, fresh="ignore"))  # type: ignore[arg-type]  # a known mode
-    return answer.hits[0].explain.fused if answer.hits else 0.0, answer.confidence, answer.verdict
+def thinned(texts: Sequence[str]) -> list[str]:
+    """Some of these, in pairs, so that every other one stays one that is held back."""
+    step = max(1, len(texts) // FOREIGN)
+    return [text for number, text in enumerate(texts) if number // 2 % step == 0][:FOREIGN]
 
 
-def fit(asked: Sequence[Asked]) -> dict[str, float]:
-    """A logistic in one variable by Newton's method, both answers of every collection weighing alike."""
-    rows = [each for each in asked if each.kind != "gibberish"]
-    x = np.array([each.fused for each in rows])
-    y = np.array([each.is_there for each in rows], dtype=float)
-    groups = [(each.collection, each.kind, each.is_there) for each in rows]
-    counts = {group: groups.count(group) for group in set(groups)}
-    weights = np.array([1 / counts[group] for group in groups])
-    mean, spread = x.mean(), x.std()
-    design = np.column_stack([(x - mean) / spread, np.ones_like(x)])
-    parameters = np.zeros(2)
+def evidence(engine: Engine, mode: str, text: str) -> tuple[float, tuple[float, ...], float, str]:
+    """The first hit's evidence before calibration, what the verdict was made of, the confidence, and the verdict."""
+    seen: list[tuple[float, ...]] = [(0.0, 0.0, 0.0)]
+    looked = verdict.evidence_of
+
+    def spy(*given: Any) -> tuple[float, float, float]:
+        seen.append(found := looked(*given))
+        return found
+
+    with patch.object(verdict, "evidence_of", spy):
+        answer = engine.search(Query(text, mode=mode, limit=3, snippets=False, fresh="ignore"))  # type: ignore[arg-type]  # a known mode
+    return answer.hits[0].explain.fused if answer.hits else 0.0, seen[-1], answer.confidence, answer.verdict
+
+
+def fit_scores(asked: Sequence[Asked]) -> dict[str, float]:
+    """Slope and middle of the logistic of the first hit's evidence."""
+    (slope,), offset = fit(asked, [(each.fused,) for each in asked], PULL)
+    return {"slope": slope, "middle": -offset / slope}
+
+
+def fit_verdicts(asked: Sequence[Asked]) -> dict[str, float]:
+    """What the parts of the evidence weigh in the logistic that is the confidence."""
+    parts = ("fused", "pairs", "words")[: 1 if asked[0].mode == "vec" else 3]
+    weights, offset = fit(asked, [each.evidence[: len(parts)] for each in asked], PULL_OF_VERDICTS)
+    return {**dict(zip(parts, weights, strict=True)), "offset": offset}
+
+
+def fit(asked: Sequence[Asked], values: Sequence[Sequence[float]], pull: float) -> tuple[list[float], float]:
+    """A logistic by Newton's method: the weight of each column, and the offset."""
+    x = np.array(values)
+    y = np.array([each.is_there for each in asked], dtype=float)
+    groups = [(each.collection, each.documents, each.kind, each.is_there) for each in asked]
+    counts = Counter(groups)
+    shares = np.array([1 / counts[group] for group in groups])
+    mean, spread = x.mean(axis=0), x.std(axis=0) + TINY
+    design = np.column_stack([(x - mean) / spread, np.ones(len(x))])
+    parameters = np.zeros(design.shape[1])
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-design @ parameters))
-        # A slight pull towards zero keeps the slope finite where the two kinds do not overlap.
-        gradient = design.T @ (weights * (y - chance)) - PULL * parameters
-        curvature = (design * (weights * chance * (1 - chance))[:, None]).T @ design + PULL * np.eye(2)
+        # A slight pull towards zero keeps the slopes finite where the two kinds do not overlap.
+        gradient = design.T @ (shares * (y - chance)) - pull * parameters
+        curvature = (design * (shares * chance * (1 - chance))[:, None]).T @ design + pull * np.eye(len(parameters))
         parameters += np.clip(np.linalg.solve(curvature, gradient), -1, 1)
-    slope, offset = parameters[0] / spread, parameters[1]
-    return {"slope": float(slope), "middle": float(mean - offset / slope)}
+    weights = parameters[:-1] / spread
+    return [float(weight) for weight in weights], float(parameters[-1] - (weights * mean).sum())
 
 
 def counted(asked: Sequence[Asked], *, by_size: bool = False) -> list[dict[str, float | str]]:
@@ -235,6 +280,9 @@ def lines_of(report: Mapping[str, object]) -> Iterator[str]:
     fits: Mapping[str, Mapping[str, float]] = report["fit"]  # type: ignore[assignment]  # made above
     for mode, found in fits.items():
         yield f"{mode:<8}slope {found['slope']:.1f}  middle {found['middle']:.3f}"
+    curves: Mapping[str, Mapping[str, float]] = report["fit of verdicts"]  # type: ignore[assignment]  # made above
+    for mode, found in curves.items():
+        yield f"{mode:<8}" + "  ".join(f"{part} {value:.1f}" for part, value in found.items())
     columns = ("documents", "mode", "kind", "queries", "auc", "false accepts", "false rejects", "found", "absent")
     yield "".join(f"{column:>14}" for column in columns)
     for part in ("verdicts", "small"):

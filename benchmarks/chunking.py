@@ -8,7 +8,9 @@ the order of their rank until the budget of tokens (of the embedding model) is u
 question's reference characters among those read, each once, and its mean over the questions: once with the last
 passage cut where the budget ends, so that short and long passages compete alike, and once with whole passages only,
 those up to the first that does not fit. Beside it stands the same engine over windows of 256 tokens that are cut
-without looking. Results go to benchmarks/results/chunking.json.
+without looking, and the same with a description of each document. Of some questions the snippets are measured, too:
+of the passages among the first five that hold part of the answer, how much of it the snippet shows (of what would
+fit), by the ways to choose its lines. Results go to benchmarks/results/chunking.json.
 """
 
 import argparse
@@ -17,8 +19,8 @@ import json
 import sys
 import tempfile
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -29,13 +31,32 @@ import dowse
 from dowse import Config, Engine, Query
 from dowse.inference import tokenizer_json
 from dowse.ingest import intake
+from dowse.search import pipeline
+from dowse.search.matching import Matcher
+from dowse.search.snippet import snippet
 from dowse.text.tokens import TokenCounter, TokenIndex
-from dowse.types import Chunk
-from quality import RESULTS, prepare
+from dowse.types import Chunk, Snippet
+from quality import MODES, RESULTS, prepare
 
 BUDGETS = (1_000, 2_000, 5_000)
 WINDOW = 256
 PASSAGES = 100  # that a question asks for: enough for the largest budget, unless they have fewer than 50 tokens
+
+DESCRIPTIONS = {
+    "chatlogs.md": "Conversations between users and an assistant",
+    "finance.md": "Financial news and annual reports of companies, figures of markets",
+    "pubmed.md": "Biomedical articles on cancer, genes, diseases and clinical studies",
+    "state_of_the_union.md": "President Biden's State of the Union address of 2024",
+    "wikitexts.md": "Articles of Wikipedia on history, music, sports and animals",
+}
+SNIPPETS = 4  # every so many-th question is asked for snippets
+LENGTH = 300  # characters of a snippet
+CHOICES: dict[str, Callable[..., Snippet]] = {
+    "as it is": snippet,
+    "all words count alike": lambda chunk, matcher, _worth, nearest: snippet(chunk, matcher, None, nearest),
+    "by meaning alone": lambda chunk, _matcher, _worth, nearest: snippet(chunk, Matcher([]), None, nearest),
+    "the first lines": lambda chunk, _matcher, _worth, _nearest: snippet(chunk, Matcher([])),
+}
 
 Span = tuple[int, int]
 
@@ -82,9 +103,16 @@ def main() -> int:
             with cutting, dowse.open(config=replace(Config.load(), index=str(place.resolve()))) as engine:
                 prepare(engine, options.folder.resolve() / "docs", embed=True)
                 results[name] = measure(engine, questions, texts)
+                if name == "dowse":
+                    snippets = measure_snippets(engine, questions[::SNIPPETS])
+                    with descriptions(engine):
+                        results["dowse, described"] = measure(engine, questions, texts)
     print_table(results)
+    for name, modes in snippets.items():
+        print(f"snippets {name:<24}" + "".join(f"{mode:>10} {value:.4f}" for mode, value in modes.items()))
     options.output.parent.mkdir(parents=True, exist_ok=True)
     report = {"version": dowse.__version__, "questions": len(questions), "budgets": BUDGETS, "ways": results}
+    report |= {"snippets": snippets, "questions with snippets": len(questions[::SNIPPETS])}
     options.output.write_text(json.dumps(report, indent=2) + "\n")
     return 0
 
@@ -148,6 +176,43 @@ def measure(engine: Engine, questions: Sequence[Question], texts: Mapping[str, T
             name: means([cut for _, cut, _ in group]) for name, group in groupby(rows, key=lambda row: row[0])
         },
     }
+
+
+@contextmanager
+def descriptions(engine: Engine) -> Iterator[None]:
+    """Let the documents be described, as a user might."""
+    name = engine.collections()[0].collection.name
+    for path, text in DESCRIPTIONS.items():
+        engine.add_context(text, collection=name, prefix=path)
+    try:
+        yield
+    finally:
+        for path in DESCRIPTIONS:
+            engine.remove_context(collection=name, prefix=path)
+
+
+def measure_snippets(engine: Engine, questions: Sequence[Question]) -> dict[str, dict[str, float]]:
+    """How much of what answers the snippets show, by way to choose their lines and mode."""
+    found: dict[str, dict[str, float]] = {}
+    for name, choose in CHOICES.items():
+        with patch.object(pipeline, "snippet", choose):
+            found[name] = {mode: mean_shown(engine, questions, mode) for mode in MODES}
+    return found
+
+
+def mean_shown(engine: Engine, questions: Sequence[Question], mode: str) -> float:
+    """The mean share over the passages among the first five hits that hold part of the answer."""
+    shares = []
+    for question in questions:
+        asked = Query(question.text, mode=mode, limit=5, verdict=False, fresh="ignore")  # type: ignore[arg-type]  # a known mode
+        for hit in engine.search(asked).hits:
+            start, end = hit.snippet.start, hit.snippet.start + len(hit.snippet.text)
+            inside = [(max(a, hit.chunk.start), min(b, hit.chunk.end)) for a, b in question.references]
+            wanted = sum(max(0, b - a) for a, b in inside)
+            if hit.info.path == question.document and wanted:
+                seen = sum(max(0, min(b, end) - max(a, start)) for a, b in inside if b > a)
+                shares.append(seen / min(wanted, LENGTH))
+    return sum(shares) / len(shares)
 
 
 def share_read(

@@ -430,7 +430,8 @@ def verdict_figures() -> Iterator[str]:
     yield "Each collection was asked its own queries and those of the others, as they are and as two words, and for"
     yield "gibberish: how well the confidence tells the two apart (AUC), how often the verdict on a foreign query was"
     yield "`found` (false accepts) and on an own one `absent` (false rejects), and how often each was rightly given."
-    yield "The second table has samples of so many documents (`benchmarks/calibrate.py`)."
+    yield "The second table has samples of so many documents. Every other query of each collection is held back: the"
+    yield "curves were fitted to the others, and these are the figures of those held back (`benchmarks/calibrate.py`)."
     yield ""
     columns = ("queries", "auc", "false accepts", "false rejects", "found", "absent")
     for part, first in (("verdicts", ("mode", "kind")), ("small", ("documents", "mode", "kind"))):
@@ -449,6 +450,16 @@ def verdict_figures() -> Iterator[str]:
     yield from table(
         ["mode", "slope", "middle"],
         [(mode, f"{row['slope']:.1f}", f"{row['middle']:.3f}") for mode, row in found["fit"].items()],
+    )
+    yield "The confidence is one of the best evidence, neighbours and the logarithm of the number of words:"
+    yield ""
+    parts = ("fused", "pairs", "words", "offset")
+    yield from table(
+        ["mode", *parts],
+        [
+            (mode, *(f"{row[part]:.1f}" if part in row else "" for part in parts))
+            for mode, row in found["fit of verdicts"].items()
+        ],
     )
 
 
@@ -482,8 +493,8 @@ def chunking_figures() -> Iterator[str]:
     yield ""
     yield f"The share of the characters that answer {found['questions']} questions, among the first so many tokens of"
     yield "the passages in the order of their rank; beside it the same engine over windows that are cut without"
-    yield "looking. Once the last passage is cut where the budget ends, once only whole passages count"
-    yield "(`benchmarks/chunking.py`)."
+    yield "looking, and over the same passages with a description of each document. Once the last passage is cut where"
+    yield "the budget ends, once only whole passages count (`benchmarks/chunking.py`)."
     yield ""
     kinds = {"share": "cut", "share in whole passages": "whole"}
     yield from table(
@@ -493,6 +504,14 @@ def chunking_figures() -> Iterator[str]:
             for name, way in found["ways"].items()
             for kind, last in kinds.items()
         ],
+    )
+    yield "Of passages among the first five that hold part of the answer, how much of it the lines show which a hit"
+    yield f"is shown by ({found['questions with snippets']} of the questions), by what chooses them:"
+    yield ""
+    modes = list(found["snippets"]["as it is"])
+    yield from table(
+        ["lines", *modes],
+        [(name, *(f"{shares[mode]:.3f}" for mode in modes)) for name, shares in found["snippets"].items()],
     )
 
 

@@ -52,6 +52,12 @@ class Snapshot(Protocol):
 
     notes: tuple[str, ...]
     """What the reader should know: a derived index that lags or is damaged, in plain sentences."""
+    comparable_scores: bool
+    """Whether `lexical` scores as `text.fields` says, below its ceiling, and `nearest` gives cosines.
+
+    Then evidence is added up. Where it is False, the order of each list is all that counts of it, and answers are
+    neither `found` nor `absent`.
+    """
 
     def lexical(
         self,

@@ -46,7 +46,9 @@ def ask_view(view: Snapshot, text: str, *, identity: ModelIdentity = IDENTITY, *
 
 def models(identity: ModelIdentity = IDENTITY, embed_query: "Callable[[str], Vector]" = EMBEDDER.embed_query) -> Models:
     """The models of a search, with this way to embed a question."""
-    return Models(lambda: identity, lambda: SimpleNamespace(embed_query=embed_query))  # type: ignore[arg-type,return-value]
+    return Models(
+        lambda: identity, lambda: SimpleNamespace(embed_query=embed_query, embed_passages=EMBEDDER.embed_passages)
+    )  # type: ignore[arg-type,return-value]
 
 
 def failing(text: str) -> "Vector":

@@ -23,15 +23,15 @@ def closeness(text: str, question: str = QUESTION, alternatives: dict[str, dict[
 
 
 def test_a_verbatim_question_is_as_close_as_can_be() -> None:
-    assert closeness(f"It was about {QUESTION}, they said.") == (1.0, 1.0)
+    assert closeness(f"It was about {QUESTION}, they said.") == (1.0, 1.0, 4)
 
 
 def test_without_any_of_the_words_there_is_nothing_close() -> None:
-    assert closeness("Bread wants flour and water.") == (0.0, 0.0)
+    assert closeness("Bread wants flour and water.") == (0.0, 0.0, 0)
 
 
 def test_words_far_apart_share_no_window() -> None:
-    window, pairs = closeness("A slow day. " + "Nothing happened. " * 30 + "The pool was closed.")
+    window, pairs, _ = closeness("A slow day. " + "Nothing happened. " * 30 + "The pool was closed.")
     assert window == pytest.approx(0.25)
     assert pairs == 0
 
@@ -45,6 +45,10 @@ def test_parts_of_one_identifier_are_neighbours() -> None:
     assert closeness("See connection_pool below.")[1] > 0
 
 
+def test_joined_spellings_of_a_name_are_no_further_words() -> None:
+    assert closeness("def user_name():", "user_name")[2] == 2
+
+
 def test_what_stands_for_a_word_counts_as_that_word() -> None:
     assert closeness("timed out", "timeou", {"timeou": {"time": 0.6}})[0] == 1.0
 
@@ -52,12 +56,13 @@ def test_what_stands_for_a_word_counts_as_that_word() -> None:
 @given(st.lists(st.sampled_from(["slow", "connection", "pool", "timeouts", "bread", "x" * 40, "\n"]), max_size=60))
 def test_both_are_shares_and_more_text_never_takes_away(words: list[str]) -> None:
     text = " ".join(words)
-    window, pairs = closeness(text)
+    window, pairs, found = closeness(text)
     assert 0 <= window <= 1
     assert 0 <= pairs <= 1 + 1e-9
     longer = closeness(f"{text} and more")
     assert longer[0] >= window
     assert longer[1] >= pairs
+    assert longer[2] == found == len({"slow", "connection", "pool", "timeouts"}.intersection(words))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from dowse.search.fuse import (
     fuse,
     score,
 )
+from dowse.search.reciprocal import RANKS
 from dowse.types import Explain, Feature, Leg, Ranked, Ref
 
 BOTH: tuple[LegName, ...] = ("lex", "vec")
@@ -52,7 +53,7 @@ def ranking_of(mode: str, evidence: dict[LegName, Evidence]) -> list[tuple[Ref, 
 @pytest.mark.parametrize("mode", list(WEIGHTS))
 def test_the_weights_of_a_mode_add_up_to_one_so_that_its_scale_is_0_to_1(mode: str) -> None:
     assert sum(WEIGHTS[mode].values()) == pytest.approx(1)
-    assert set(CALIBRATION) == set(WEIGHTS)
+    assert set(CALIBRATION) == {*WEIGHTS, RANKS}
 
 
 def test_bm25_counts_as_a_share_of_the_most_that_the_query_could_reach() -> None:

@@ -1,16 +1,21 @@
 """The lines of a passage that answer best: whole, truly numbered, with the query's words marked."""
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from contract.builders import make_draft
+from contract.builders import make_draft, put_texts
+from dowse.errors import ModelError
 from dowse.ports import Store
 from dowse.search.matching import Matcher
+from dowse.search.pipeline import Models, answer
 from dowse.search.snippet import snippet
 from dowse.text.analyse import analyse, query_terms
-from dowse.types import Chunk, Snippet
-from search.asking import ask
+from dowse.types import Chunk, Query, Snippet
+from search.asking import EMBEDDER, IDENTITY, ask, embed_all
 
 LENGTH = 300
 
@@ -285,3 +290,51 @@ def test_lines_are_shown_whole_unless_they_are_longer_than_a_snippet(query: str,
 def test_several_texts_match_as_lines_under_each_other_do(texts: list[str]) -> None:
     terms = query_terms("a ab-b 数据库")
     assert Matcher(terms).matches(*texts) == Matcher(terms).matches("\n".join(texts))
+
+
+# What chooses the lines
+
+
+def test_a_word_that_is_worth_more_beats_several_common_ones() -> None:
+    text = lines(40, l5="the report of the year", l30="a neutrino was seen")
+    terms = ["report", "year", "neutrino"]
+    assert "report" in snippet(chunk_of(text), Matcher(terms)).text
+    assert "neutrino" in snippet(chunk_of(text), Matcher(terms), [1.0, 1.0, 5.0]).text
+
+
+def test_a_passage_without_any_of_the_words_is_shown_by_meaning_and_else_meaning_is_not_asked() -> None:
+    asked: list[list[str]] = []
+
+    def nearest(texts: Sequence[str]) -> int:
+        asked.append(list(texts))
+        return next(number for number, each in enumerate(texts) if "line 033" in each)
+
+    text = lines(40)
+    found = snippet(chunk_of(text), Matcher(["tea"]), None, nearest)
+    assert "line 033" in found.text
+    assert found.highlights == ()
+    assert text[found.start : found.start + len(found.text)] == found.text
+    assert all(0 < len(each) <= LENGTH for each in asked[0])
+    snippet(chunk_of(text), Matcher(["filler"]), None, nearest)
+    snippet(chunk_of("One line."), Matcher(["tea"]), None, nearest)
+    assert len(asked) == 1
+
+
+def test_a_search_by_meaning_shows_the_lines_with_its_words(store: Store) -> None:
+    put_texts(store, {"long.md": lines(40, l30="where the copper kettle stood")})
+    embed_all(store)
+    best = ask(store, "copper kettle", mode="vec", limit=1).hits[0].snippet
+    assert [best.text[start:end] for start, end in best.highlights] == ["copper", "kettle"]
+
+
+def test_a_model_that_fails_after_the_question_costs_the_choice_of_lines_alone(store: Store) -> None:
+    def failing(_: object) -> None:
+        raise ModelError("It went away.")
+
+    put_texts(store, {"long.md": lines(40)})
+    embed_all(store)
+    embedder = SimpleNamespace(embed_query=EMBEDDER.embed_query, embed_passages=failing)
+    with store.snapshot() as view:
+        models = Models(lambda: IDENTITY, lambda: embedder)  # type: ignore[arg-type,return-value]
+        found = answer(view, Query("neutrino", mode="vec"), models)
+    assert found.hits[0].snippet.text.startswith("line 001")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
+from dowse.search.contexts import Described, described
 from dowse.search.matching import Matcher
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
 from dowse.text.analyse import analyse, query_terms
@@ -21,7 +22,7 @@ from dowse.types import Filter, Query, Scope, SearchKind
 if TYPE_CHECKING:
     from dowse.search.sieve import Sieve
 
-__all__ = ["Asked", "Words", "understand"]
+__all__ = ["Asked", "Words", "is_spelling", "understand"]
 
 _RARE = 5  # a word that fewer passages have may be the beginning of another one
 _SHORTEST = 3  # letters of such a beginning
@@ -48,6 +49,8 @@ class Words:
     """What each term could add to a passage's BM25; one that no passage has, as much as the dearest one."""
     known: float = 1.0
     """How much of that is worth of terms that some passage has."""
+    places: tuple[Described, ...] = ()
+    """Where users' descriptions have some of the terms."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,30 @@ class Asked:
 
     @property
     def terms(self) -> list[str]:
-        """Every term that is looked for, alternatives included: what snippets show."""
+        """Every term that is looked for, alternatives included: what snippets show.
+
+        Of searches by meaning alone, the words that they are put in: what answers mostly has some of them.
+        """
+        if not self.words:
+            return list(dict.fromkeys(term for text, _ in self.meanings for term in query_terms(text)))
         found = [term for each in self.words for term in each.terms]
         others = [other for each in self.words for group in each.alternatives.values() for other in group]
         return list(dict.fromkeys([*found, *others]))
+
+    @property
+    def worth(self) -> list[float]:
+        """What each of these terms is worth, an alternative its part of it; the same for all where that is unknown."""
+        known: dict[str, float] = {}
+        for each in self.words:
+            own = [(term, each.worth.get(term, 0.0)) for term in each.terms]
+            own += [
+                (other, share * each.worth.get(term, 0.0))
+                for term, group in each.alternatives.items()
+                for other, share in group.items()
+            ]
+            for term, value in own:
+                known[term] = max(value, known.get(term, 0.0))
+        return [known.get(term, 1.0) for term in self.terms]
 
     @cached_property
     def matcher(self) -> Matcher:
@@ -150,7 +173,8 @@ def _words(snapshot: Snapshot, search: Search) -> Words | None:
     required = [term for phrase in search.phrases for term in _surely_in(phrase)]
     alternatives = _alternatives(snapshot, search, terms) or NONE
     worth, known = _worth(snapshot, terms, alternatives)
-    return Words(tuple(terms), alternatives, tuple(required), search.weight, search.text, worth, known)
+    places = described(contexts, terms) if snapshot.comparable_scores and (contexts := snapshot.contexts()) else ()
+    return Words(tuple(terms), alternatives, tuple(required), search.weight, search.text, worth, known, places)
 
 
 def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives) -> tuple[dict[str, float], float]:
@@ -163,7 +187,7 @@ def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives)
     """
     worth = {term: snapshot.lexical([term], 0, _EVERYWHERE, alternatives).ceiling for term in terms}
     known = sum(worth.values())
-    unknown = [term for term, value in worth.items() if not value and not _is_spelling(term, terms)]
+    unknown = [term for term, value in worth.items() if not value and not is_spelling(term, terms)]
     if unknown:
         counts = snapshot.frequencies([term for term, value in worth.items() if value])
         # A word in n of N passages is worth log(N / n): so many passages are there, about.
@@ -174,7 +198,8 @@ def _worth(snapshot: Snapshot, terms: Sequence[str], alternatives: Alternatives)
     return worth, known / total if total else 0.0
 
 
-def _is_spelling(term: str, terms: Sequence[str]) -> bool:
+def is_spelling(term: str, terms: Sequence[str]) -> bool:
+    """Whether a term joins parts of a name of which the first is a term, too."""
     return any(term != other and len(other) > 1 and term.startswith(other) for other in terms)
 
 

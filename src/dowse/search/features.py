@@ -9,12 +9,13 @@ language than questions: of that a text tells by its signs alone (`is_code`).
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from dowse.search.asking import Words
+from dowse.search.asking import Words, is_spelling
 from dowse.search.matching import Match
 from dowse.text.analyse import analyse
 
-__all__ = ["Closeness", "is_code", "names_something"]
+__all__ = ["NOTHING", "Close", "Closeness", "is_code", "names_something"]
 
 _WINDOW = 200  # characters: some thirty words
 _GAP = 12  # characters between neighbours: a space, punctuation, a small word
@@ -22,6 +23,18 @@ _SIGNS = b"(){}[];=<>_"
 _CODE = 0.03  # share of signs: of prose one passage in a hundred has as many, of code nineteen in twenty
 _LEAST_SIGNS = 4  # a short sentence may have an aside in brackets
 _NAME = re.compile(r"[^\W_]_[^\W_]|[a-z][A-Z]|::|\w\(\)|\w\.\w+\(")
+
+
+class Close(NamedTuple):
+    """What a passage has of a search by words."""
+
+    window: float
+    pairs: float
+    words: int
+    """How many of its telling words."""
+
+
+NOTHING = Close(0.0, 0.0, 0)
 
 
 class Closeness:
@@ -40,16 +53,25 @@ class Closeness:
         order = [place[term] for term in analyse(words.text) if term in place and self._worth[place[term]]]
         self._pairs = {(1 << a, 1 << b): min(self._worth[a], self._worth[b]) for a, b in pairwise(order) if a != b}
         self._total_of_pairs = sum(self._pairs.values())
+        self._telling = sum(
+            1 << number
+            for number, term in enumerate(words.terms)
+            if self._worth[number] and not is_spelling(term, words.terms)
+        )
         self._own: dict[int, int] = {}
         self._values: dict[int, float] = {}
 
-    def of(self, matches: Sequence[Match]) -> tuple[float, float]:
-        """Window and pairs of a passage, from where it has the question's words."""
+    def of(self, matches: Sequence[Match]) -> Close:
+        """What a passage has, from where it has the question's words."""
         if not self._total or not matches:
-            return 0.0, 0.0
+            return NOTHING
         found = [(start, end, self._own_terms(bits)) for start, end, bits in matches]
-        window = self._best_window(found) / self._total
-        return window, self._together(found) / self._total_of_pairs if self._total_of_pairs else 0.0
+        everything = 0
+        for _, _, terms in found:
+            everything |= terms
+        window = self._best_window(found, self._value(everything)) / self._total
+        pairs = self._together(found) / self._total_of_pairs if self._total_of_pairs else 0.0
+        return Close(window, pairs, (everything & self._telling).bit_count())
 
     def _own_terms(self, bits: int) -> int:
         """The search's own terms among the matched ones; an alternative counts as the term that it stands for."""
@@ -66,11 +88,8 @@ class Closeness:
             self._values[terms] = value
         return value
 
-    def _best_window(self, found: Sequence[Match]) -> float:
-        everything = 0
-        for _, _, terms in found:
-            everything |= terms
-        most, best = self._value(everything), 0.0
+    def _best_window(self, found: Sequence[Match], most: float) -> float:
+        best = 0.0
         for number, (first, _, terms) in enumerate(found):
             inside, farthest = terms, first + _WINDOW
             for _, end, others in found[number + 1 :]:

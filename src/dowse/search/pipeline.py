@@ -10,12 +10,11 @@ from dowse.errors import UsageError
 from dowse.ports import Expander, Snapshot
 from dowse.search.asking import Asked, understand
 from dowse.search.contexts import contexts_of
-from dowse.search.matching import Matcher
 from dowse.search.planning import Models
 from dowse.search.planning import plan as make_plan
 from dowse.search.searching import Searching
 from dowse.search.shape import Found
-from dowse.search.snippet import snippet
+from dowse.search.snippet import Nearest, snippet
 from dowse.search.verdict import judge
 from dowse.types import Answer, Chunk, Explain, Filter, Hit, Query, Scope, Snippet, Verdict
 
@@ -25,6 +24,7 @@ _PARTIAL = "Some passages have no vector yet and were judged by their words alon
 _NO_WORDS = "The query has no words to search for."
 _NO_COLLECTIONS = "There is no collection that is searched without being named."
 _UNJUDGED: tuple[Verdict, float] = ("uncertain", 0.0)
+_COMPARED = 3  # hits whose lines are chosen by meaning where they have none of the words
 _LISTED = "The query has conditions alone: these are the documents that meet them, the newest first."
 
 
@@ -42,13 +42,24 @@ def answer(snapshot: Snapshot, query: Query, models: Models) -> Answer:
     found, picked = searching.found()
     notes = tuple(dict.fromkeys(searching.notes))
     judged = judge(snapshot, scope, plan.mode, found, asked) if query.verdict else _UNJUDGED
-    hits = _hits(snapshot, picked, asked.matcher if query.snippets else None)
+    hits = _hits(snapshot, picked, _Lines(asked, plan.nearest) if query.snippets else None)
     is_partial = plan.mode == "hybrid" and any(len(hit.explain.legs) == 1 for hit in hits)
     said = (*snapshot.notes, *asked.notes, *plan.notes, *notes, *([_PARTIAL] if is_partial else []))
     return Answer(query, plan.mode, hits, said, *judged, plan.embedding_seconds)
 
 
-def _hits(snapshot: Snapshot, picked: Sequence[Found], matcher: Matcher | None) -> tuple[Hit, ...]:
+class _Lines:
+    """Picks the lines of each hit."""
+
+    def __init__(self, asked: Asked, nearest: Nearest | None = None) -> None:
+        self._matcher, self._worth, self._nearest = asked.matcher, asked.worth, nearest
+
+    def of(self, place: int, chunk: Chunk) -> Snippet:
+        """The snippet of the hit in this place of the answer; only the first ones are worth a model's time."""
+        return snippet(chunk, self._matcher, self._worth, self._nearest if place < _COMPARED else None)
+
+
+def _hits(snapshot: Snapshot, picked: Sequence[Found], lines: _Lines | None) -> tuple[Hit, ...]:
     contexts = snapshot.contexts()
     hits = [
         Hit(
@@ -56,12 +67,12 @@ def _hits(snapshot: Snapshot, picked: Sequence[Found], matcher: Matcher | None) 
             each.passage.chunk,
             each.passage.ordinal,
             each.explain.score,
-            snippet(each.passage.chunk, matcher) if matcher else _no_snippet(each.passage.chunk),
+            lines.of(place, each.passage.chunk) if lines else _no_snippet(each.passage.chunk),
             contexts_of(each.passage.info, contexts) if contexts else (),
             each.explain,
             copies=each.copies,
         )
-        for each in picked
+        for place, each in enumerate(picked)
     ]
     return tuple(hits)
 
@@ -78,7 +89,7 @@ def _listed(snapshot: Snapshot, query: Query, scope: Scope, asked: Asked) -> Ans
     infos.sort(key=lambda info: (-info.fingerprint.mtime_ns, -info.updated_at, info.file))
     first = [snapshot.chunks(info.id)[:1] for info in infos[: query.limit]]
     picked = [Found(passage, Explain((), 1.0, 1.0)) for chunks in first for passage in chunks]
-    hits = _hits(snapshot, picked, Matcher([]) if query.snippets else None)
+    hits = _hits(snapshot, picked, _Lines(asked) if query.snippets else None)
     verdict: Verdict = "found" if hits else "absent"
     return Answer(query, "lex", hits, (*snapshot.notes, *asked.notes, _LISTED), verdict, float(bool(hits)))
 

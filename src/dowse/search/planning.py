@@ -4,9 +4,9 @@ Words alone answer where meaning cannot be had, and the plan says why.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dowse.errors import ModelError, ModelMismatchError
 from dowse.ports import Embedder, Expander, Reranker, Snapshot
@@ -14,6 +14,9 @@ from dowse.search.asking import Asked
 from dowse.search.recall import Legs
 from dowse.text.scripts import share_beyond_latin
 from dowse.types import ModelIdentity
+
+if TYPE_CHECKING:
+    from dowse.ports import Vector
 
 __all__ = ["Models", "Plan", "answering", "plan"]
 
@@ -43,6 +46,8 @@ class Plan:
     legs: Legs
     notes: tuple[str, ...] = ()
     embedding_seconds: float = 0.0
+    nearest: Callable[[Sequence[str]], int] | None = None
+    """Which of some texts is the nearest to the question; None where meaning is not asked for."""
 
 
 def plan(snapshot: Snapshot, asked: Asked, models: Models) -> Plan:
@@ -66,7 +71,17 @@ def plan(snapshot: Snapshot, asked: Asked, models: Models) -> Plan:
             raise
         return Plan("lex", Legs(asked.words), (f"Answered by words alone. {error.message} {error.hint}".rstrip(),))
     legs = Legs(asked.words, identity, vectors)
-    return Plan("hybrid" if asked.words else "vec", legs, notes, embedding_seconds=seconds)
+    return Plan("hybrid" if asked.words else "vec", legs, notes, seconds, _nearest_to(vectors[0][0], asks))
+
+
+def _nearest_to(vector: "Vector", embedder: Embedder) -> Callable[[Sequence[str]], int]:
+    def nearest(texts: Sequence[str]) -> int:
+        try:
+            return int((embedder.embed_passages(texts) @ vector).argmax())
+        except ModelError:
+            return 0  # what it embedded a moment ago stands; only the choice of lines is lost
+
+    return nearest
 
 
 def answering(snapshot: Snapshot, models: Models) -> tuple[ModelIdentity, Callable[[], Embedder], tuple[str, ...]]:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from dowse.ports import Snapshot
 from dowse.search.asking import Asked
-from dowse.search.features import Closeness, is_code, names_something
+from dowse.search.features import Close, Closeness, is_code, names_something
 from dowse.search.fuse import Evidence, LegName, Weights, best_unseen, explain, fuse, read_again, without_vector
+from dowse.search.reciprocal import RANKS, by_places, explain_places, unseen_place
 from dowse.types import Explain, Feature, Passage, Ref
 
 __all__ = ["Ranking", "rank"]
@@ -34,16 +35,22 @@ class Ranking:
 
     def explain(self, refs: Sequence[Ref]) -> dict[Ref, Explain]:
         """How each of these came by its score."""
+        if self.mode == RANKS:
+            return explain_places(self.evidence, refs)
         return explain(self.mode, self.evidence, refs, self.weights, self.features)
 
     @property
     def best_unseen(self) -> float:
         """The most that a passage could score that is not among the candidates."""
+        if self.mode == RANKS:
+            return unseen_place(self.evidence)
         return best_unseen(self.mode, self.evidence, self.weights)
 
 
 def rank(snapshot: Snapshot, asked: Asked, mode: str, evidence: Mapping[LegName, Evidence]) -> Ranking:
     """The candidates, best first."""
+    if not snapshot.comparable_scores:
+        return Ranking(RANKS, evidence, by_places(evidence), Weights({}))
     hits, weights = fuse(mode, evidence), Weights.of(mode)
     if mode != "hybrid" or not hits:
         return Ranking(mode, evidence, hits, weights)
@@ -56,7 +63,7 @@ def rank(snapshot: Snapshot, asked: Asked, mode: str, evidence: Mapping[LegName,
         reading.look_at([ref for ref, _ in hits[:_READ]])
     unjudged = set(without_vector(evidence))
     read = [ref for ref, _ in hits[:_READ] if ref in reading.close and ref not in unjudged]
-    features = {ref: _features(weights, *reading.close[ref]) for ref in read}
+    features = {ref: _features(weights, reading.close[ref]) for ref in read}
     judged = read_again(evidence, weights, features)
     hits = [(ref, judged.get(ref, fused)) for ref, fused in hits]
     hits.sort(key=lambda each: (-each[1], each[0]))
@@ -71,7 +78,7 @@ class _Reading:
         self._closeness = Closeness(asked.words[0], asked.terms)
         self._may_be_verbatim = len(asked.words[0].terms) >= _SENTENCE
         self._code: dict[Ref, bool] = {}
-        self.close: dict[Ref, tuple[float, float]] = {}
+        self.close: dict[Ref, Close] = {}
 
     def look_at(self, refs: Sequence[Ref]) -> None:
         """Read those that were not read yet."""
@@ -87,12 +94,12 @@ class _Reading:
     @property
     def is_verbatim(self) -> bool:
         """Whether some passage says what was asked word for word."""
-        return self._may_be_verbatim and any(min(close) >= _VERBATIM for close in self.close.values())
+        return self._may_be_verbatim and any(min(close[:2]) >= _VERBATIM for close in self.close.values())
 
 
-def _features(weights: Weights, window: float, pairs: float) -> tuple[Feature, ...]:
+def _features(weights: Weights, close: Close) -> tuple[Feature, ...]:
     worth = weights.features
-    return Feature("window", window, worth["window"]), Feature("pairs", pairs, worth["pairs"])
+    return Feature("window", close.window, worth["window"]), Feature("pairs", close.pairs, worth["pairs"])
 
 
 def _said(passage: Passage) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dowse.ports import Snapshot
 from dowse.search.asking import Words
+from dowse.search.describing import with_descriptions, with_gains
 from dowse.search.fuse import Evidence, LegName
 from dowse.types import ModelIdentity, Ranked, Ref, Scope
 
@@ -55,11 +56,12 @@ def recall(snapshot: Snapshot, scope: Scope, legs: Legs, depth: int) -> tuple[di
 
 
 def _by_words(snapshot: Snapshot, scope: Scope, words: Sequence[Words], depth: int) -> tuple[Evidence, bool]:
-    lists = [
-        _judged_by_all(each, snapshot.lexical(each.terms, depth, scope, each.alternatives, each.required))
-        for each in words
-    ]
+    lists = [snapshot.lexical(each.terms, depth, scope, each.alternatives, each.required) for each in words]
     is_all = all(len(each.hits) < depth for each in lists)
+    lists = [
+        with_descriptions(snapshot, scope, each, found, depth) if each.places else _judged_by_all(each, found)
+        for each, found in zip(words, lists, strict=True)
+    ]
     if len(lists) == 1:
         return Evidence(lists[0], dict(lists[0].hits)), is_all
     refs = list(dict.fromkeys(ref for each in lists for ref, _ in each.hits))
@@ -87,7 +89,7 @@ def _weighed(
         if not ceiling:
             continue
         missing = [ref for ref in refs if ref not in held]
-        scores = {**held, **snapshot.lexical_scores(each.terms, missing, each.alternatives)}
+        scores = {**held, **_scores(snapshot, each, missing)}
         for ref in refs:
             values[ref] += each.weight / total * min(scores[ref] / ceiling, 1.0)
     return values
@@ -98,9 +100,14 @@ def _word_values(snapshot: Snapshot, words: Sequence[Words], refs: Sequence[Ref]
     if not refs:
         return {}
     if len(words) == 1:
-        return snapshot.lexical_scores(words[0].terms, refs, words[0].alternatives)
+        return _scores(snapshot, words[0], refs)
     ceilings = [sum(each.worth.values()) for each in words]
     return _weighed(snapshot, words, refs, [{} for _ in words], ceilings)
+
+
+def _scores(snapshot: Snapshot, words: Words, refs: Sequence[Ref]) -> dict[Ref, float]:
+    scores = snapshot.lexical_scores(words.terms, refs, words.alternatives)
+    return with_gains(snapshot, words, scores) if words.places else scores
 
 
 def _by_meaning(snapshot: Snapshot, scope: Scope, legs: Legs, depth: int) -> tuple[Evidence, bool]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from dowse.ports import Reranker, Snapshot
 from dowse.search.recall import Legs
+from dowse.search.reciprocal import reciprocal
 from dowse.types import Explain, Passage, Ranked, Ref, Scope
 
 __all__ = ["by_ranks", "rerank"]
@@ -17,7 +18,6 @@ __all__ = ["by_ranks", "rerank"]
 _TRUST = ((3, 0.75), (10, 0.60))
 """Up to which rank the ranking counts how much; the rest is the reranker's."""
 _TRUST_BELOW = 0.40
-_K = 60
 
 Found = list[tuple[Passage, Explain]]
 
@@ -59,10 +59,7 @@ def by_ranks(snapshot: Snapshot, scope: Scope, legs: Legs, depth: int) -> list[t
     if legs.identity is not None:
         near = legs.identity
         lists += [(snapshot.nearest(near, vector, depth, scope), weight) for vector, weight in legs.vectors]
-    sums: dict[Ref, float] = {}
-    for ranked, weight in lists:
-        for rank, (ref, _) in enumerate(ranked.hits, start=1):
-            sums[ref] = sums.get(ref, 0.0) + weight / (_K + rank)
+    sums = reciprocal(lists)
     most = max(sums.values(), default=1.0)
     return sorted(((ref, value / most) for ref, value in sums.items()), key=lambda each: (-each[1], each[0]))
 

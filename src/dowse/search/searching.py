@@ -76,7 +76,7 @@ class Searching:
             if len(picked) >= wanted or is_all or ranking.best_unseen < query.min_score:
                 break
             depth *= _GROWTH
-        found = recent_first(query, plan.mode, self._explained(ranking, picked))
+        found = recent_first(query, ranking.mode, self._explained(ranking, picked))
         if query.rerank:
             found = self._reranked(found, ranking, depth)
         return found, len(picked) < wanted

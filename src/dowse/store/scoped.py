@@ -57,6 +57,7 @@ class ScopedSnapshot:
         self._snapshot = snapshot
         self._names = collections
         self.notes = snapshot.notes
+        self.comparable_scores = snapshot.comparable_scores
 
     # Searching
 

@@ -178,6 +178,10 @@ class _Only:
         ceiling = self._snapshot.lexical(terms, 1, scope, alternatives).ceiling
         return Ranked(_best({ref: score for ref, score in scores.items() if score > 0}, k), ceiling)
 
+    def documents(self, *_: object, **__: object) -> list[DocumentInfo]:
+        """None beside it: what a description alone finds is not the document's own."""
+        return []
+
     def nearest(self, model: "ModelIdentity", vector: "Vector", k: int, scope: Scope) -> Ranked:  # noqa: ARG002 - the port's
         """The document's own passages with a vector."""
         return Ranked(_best(self._snapshot.cosines(model, vector, self._refs), k), 1.0)

@@ -49,6 +49,7 @@ class MemorySnapshot:
     """A view of one state, which nobody changes any more."""
 
     notes: tuple[str, ...] = ()
+    comparable_scores = True
 
     def __init__(self, state: State) -> None:
         self._state = state

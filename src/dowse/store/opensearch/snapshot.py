@@ -52,6 +52,7 @@ class OpenSearchSnapshot:
     """A view of one moment of the cluster."""
 
     notes: tuple[str, ...] = ()
+    comparable_scores = True
 
     def __init__(self, view: View, connection: Connection, indexes: Indexes) -> None:
         self._view = view

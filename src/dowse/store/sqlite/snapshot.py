@@ -66,6 +66,8 @@ class Derived:
 class SqliteSnapshot:
     """See `ports.Snapshot`. Made by `SqliteStore.snapshot`, which also ends the transaction."""
 
+    comparable_scores = True
+
     def __init__(self, connection: sqlite3.Connection, directory: Path, derived: Derived) -> None:
         self._connection = connection
         self._directory = directory
