@@ -95,11 +95,13 @@ def _confidence(mode: str, evidence: tuple[float, float, float]) -> float:
 
 
 def _is_small(snapshot: Snapshot, scope: Scope) -> bool:
-    """Whether few documents were searched; no more are listed than it takes to know."""
+    """Whether few documents were searched. Most often the one that makes them many is there, and settles it."""
     left = SMALL
     for name in scope.collections or ():
-        left -= len(snapshot.documents(name, filter=scope.filter, limit=left)) if left else 0
-    return left > 0
+        if snapshot.documents(name, filter=scope.filter, limit=1, offset=left - 1):
+            return False
+        left -= len(snapshot.documents(name, filter=scope.filter, limit=left))
+    return True
 
 
 def _whole(passage: Passage) -> tuple[str, ...]:
