@@ -504,8 +504,6 @@ def chunking_figures() -> Iterator[str]:
             for kind, last in kinds.items()
         ],
     )
-    if "snippets" not in found:
-        return
     yield "Of passages among the first five that hold part of the answer, how much of it the lines show which a hit"
     yield f"is shown by ({found['questions with snippets']} of the questions), by what chooses them:"
     yield ""
