@@ -35,7 +35,7 @@ def test_the_query_language_filters_and_searches_work(anybody):
     assert [each["file"] for each in search(anybody, query='"boiling water"', mode="lex")["results"]] == [
         "tea/black.md"
     ]
-    assert not search(anybody, query="tea path:tools/*", mode="lex")["results"]
+    assert not search(anybody, query="eighty path:tools/*", mode="lex")["results"]
     assert {each["path"] for each in search(anybody, query="heat type:txt", mode="lex")["results"]} == {"tools/pot.txt"}
     filtered = search(anybody, query="tea", mode="lex", filters={"tag": "leaf"})["results"]
     assert {each["path"] for each in filtered} == {"green.md"}
