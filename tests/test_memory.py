@@ -98,7 +98,7 @@ from dowse.ingest.sources import given_content
 with dowse.open() as engine:
     for file in sorted(Path({notes!r}).iterdir()):
         engine.ingest(given_content(file.read_text(), file.name), collection="given")
-        for word in file.read_text().split()[5:500:50]:
+        for word in file.read_text().split()[5:500:400]:
             engine.search(dowse.Query(word, limit=100))
     engine.embed()
     assert len(engine.documents()) == {count}

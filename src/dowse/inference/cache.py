@@ -133,6 +133,9 @@ def _open(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = OFF")  # losing the last results to a power cut is no loss
         connection.executescript(_TABLES)
+    except UnicodeDecodeError as error:  # SQLite names what is damaged, in the bytes that it found there
+        connection.close()
+        raise sqlite3.DatabaseError("the file is damaged") from error
     except sqlite3.Error:
         connection.close()
         raise
