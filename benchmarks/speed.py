@@ -128,9 +128,10 @@ def in_turns(calls: Mapping[str, Callable[[str], object]], queries: Sequence[str
 
 
 def cpu_of(*arguments: str, index: Path) -> tuple[float, int]:
-    """CPU-seconds and peak memory (KB) of one run of the program in a process of its own."""
+    """CPU-seconds and peak memory (KB) of one run of the program in a process of its own, compiled as installed."""
     command = [sys.executable, "-m", "dowse", "--index", str(index), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

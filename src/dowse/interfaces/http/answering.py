@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,11 @@ from dowse.errors import DowseError
 from dowse.interfaces import wire
 from dowse.interfaces.http import asking
 from dowse.interfaces.http.door import unauthorized
-from dowse.interfaces.http.errors import BodyTimeoutError, MethodError, RequestTimeoutError
+from dowse.interfaces.http.errors import BodyTimeoutError, MethodError
+from dowse.interfaces.http.lanes import Lanes
 from dowse.interfaces.http.metrics import Metrics
 from dowse.interfaces.http.rows import Answered, Asked, Row, enveloped
-from dowse.interfaces.mcp.dialect import Json, Lane, UnexpectedError
+from dowse.interfaces.mcp.dialect import Json, UnexpectedError
 from dowse.interfaces.mcp.schema import Checker
 
 from starlette.datastructures import Headers  # isort: skip
@@ -26,43 +26,11 @@ if TYPE_CHECKING:
     from dowse.interfaces.mcp.access import Access
     from dowse.interfaces.mcp.server import Serving
 
-__all__ = ["JSON", "Lanes", "Shape", "Shared", "as_error", "failed", "routes_of"]
+__all__ = ["JSON", "Shape", "Shared", "as_error", "failed", "routes_of"]
 
 JSON = "application/json"
-_THREADS: Mapping[Lane, int] = {"quick": 4, "model": 2, "write": 2}
 _BODY_SECONDS = 30.0
 _log = logging.getLogger(__name__)
-
-
-class Lanes:
-    """The threads that the engine's synchronous verbs run in, so many per kind.
-
-    What only looks things up never stands behind what asks a model. A call that takes too long keeps its thread
-    until it ends, so that there are never more of them.
-    """
-
-    def __init__(self) -> None:
-        self._pools = {lane: ThreadPoolExecutor(count, f"dowse-{lane}") for lane, count in _THREADS.items()}
-
-    async def run(self, lane: Lane, seconds: float, function: Callable[..., Any], *arguments: object) -> Any:
-        """The function's value.
-
-        Raises:
-            RequestTimeoutError: it took longer than that.
-        """
-        future = asyncio.wrap_future(self._pools[lane].submit(function, *arguments))
-        done, _ = await asyncio.wait([future], timeout=seconds)
-        if done:
-            return future.result()
-        future.cancel()
-        raise RequestTimeoutError(
-            f"The answer took longer than {seconds:g} seconds.", hint="Ask for less, or start it as a job."
-        )
-
-    def close(self) -> None:
-        """Let the threads end with what they do."""
-        for pool in self._pools.values():
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Runs the application on a port, alone or beside stdin and stdout, and cuts clients that only hold connections."""
 
 import asyncio
+import gc
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ _HEADER_SECONDS = 10.0  # for the head of a request to come
 _IDLE_SECONDS = 30  # for the next request on a connection
 _LARGEST_HEAD = 32 << 10  # bytes
 _MOST_CONNECTIONS = 1_000
+_COLLECTED = (20_000, 50, 100)
+"""How often circles of objects are looked for: an answer makes thousands of objects, and hardly ever a circle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ def serve(
     tls: Tls | None = None,
 ) -> None:
     """Answer until asked to end; with `beside`, also on stdin and stdout, and until that client leaves."""
+    gc.freeze()
+    gc.set_threshold(*_COLLECTED)
     anyio.run(_serve, config_for(app, tls), listener, on_ready, beside)
 
 
