@@ -19,9 +19,9 @@ from dowse.interfaces.mcp.dialect import Lane
 
 __all__ = ["Lanes"]
 
-_THREADS: Mapping[Lane, tuple[int, int]] = {"quick": (1, 3), "model": (2, 0), "write": (2, 0)}
+_THREADS: Mapping[Lane, tuple[int, int]] = {"quick": (1, 2), "model": (2, 0), "write": (2, 0)}
 """How many threads a lane has, and how many more for what stands behind a call that takes long."""
-_LONG = 0.05
+_LONG = 0.2
 """Seconds after which a call is taken to wait for something, or to go on for a while."""
 
 
