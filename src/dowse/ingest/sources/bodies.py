@@ -65,7 +65,7 @@ def _too_large(name: str, size: str, max_bytes: int) -> SourceError:
     return SourceError(
         f"{name} has {size} bytes; the limit is {max_bytes:,}.",
         reason="too_large",
-        hint="Raise max_file_size to index it, and max_memory where that is set.",
+        hint="Raise max_file_size, and max_memory if it is set.",
     )
 
 

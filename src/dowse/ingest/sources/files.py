@@ -112,5 +112,5 @@ def _check(name: str, status: os.stat_result, max_file_size: int) -> None:
         raise SourceError(
             f"{name} has {status.st_size:,} bytes; the limit is {max_file_size:,}.",
             reason="too_large",
-            hint="Raise max_file_size to index it, and max_memory where that is set.",
+            hint="Raise max_file_size, and max_memory if it is set.",
         )

@@ -81,7 +81,7 @@ _REASONS: Final[dict[str, tuple[LedgerState, str, str]]] = {
     "same_name": ("skipped", "Its name differs from another one only in how accents are encoded.", "Rename it."),
     "secret": ("skipped", "Its name says that it holds secrets.", "Such files are only read when named one by one."),
     "special": ("skipped", "It is not a regular file.", "Pipes, sockets and devices cannot be indexed."),
-    "too_large": ("skipped", "It is larger than the limit.", "Raise max_file_size to index it, and max_memory where that is set."),
+    "too_large": ("skipped", "It is larger than the limit.", "Raise max_file_size, and max_memory if it is set."),
     "unsupported": ("skipped", "There is no text in files of this type.", "Describe it in a text file beside it."),
     "unreadable": ("failed", "It cannot be read.", "Check its permissions."),
 }
