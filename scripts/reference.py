@@ -470,9 +470,9 @@ def latency_figures() -> Iterator[str]:
     yield ""
     yield f"CPU-milliseconds of a warm search among {found['passages']:,} passages without the query's embedding:"
     yield "of each query the middle one of five rounds after the first (median and 95th percentile over the queries),"
-    yield "and of that finding candidates, fusing and reading them, verdict, snippets (`benchmarks/latency.py`). Beside it"
-    yield "what the model takes, on average, to choose lines of hits that have no word of the question: of random vectors,"
-    yield "as here, there are many such, of real ones hardly any."
+    yield "and of that finding candidates, fusing and reading them, verdict, snippets (`benchmarks/latency.py`)."
+    yield "Beside it what the model takes, on average, to choose the lines of hits that have no word of the question:"
+    yield "with random vectors, as here, there are many such."
     yield ""
     columns = {
         "all": "all",
