@@ -1,8 +1,8 @@
 """The threads that the engine's synchronous verbs run in, so many per kind.
 
 What only looks things up never stands behind what asks a model. Look-ups take a few milliseconds of Python, of which
-a process runs one at a time: four of them at once take a third longer each, for the sake of changing threads. So they
-go one after the other in one thread, and what stands behind one that takes long goes to others.
+a process runs one at a time: several at once only cost the changes between them. So they go one after the other in
+one thread, and what stands behind one that takes long goes to others.
 """
 
 import asyncio
