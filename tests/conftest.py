@@ -7,6 +7,7 @@ scripts/reference.py puts them into docs/concepts/reliability.md.
 import json
 import os
 import re
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from hypothesis import HealthCheck, settings
 # The machines that run this are shared: how long something took says nothing about the program.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("shared machine")
+
+# A shell that runs this in the background has it ignore Ctrl-C, and with it every program that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Figure = Callable[[str, Mapping[str, object]], None]
 

@@ -15,6 +15,7 @@ from workbench import environment_for, many, open_at, write
 
 TELLING = "xylophone"
 CHECKS = {
+    "daemon",
     "database",
     "folders",
     "lock",
