@@ -15,7 +15,6 @@ from workbench import environment_for, many, open_at, write
 
 TELLING = "xylophone"
 CHECKS = {
-    "daemon",
     "database",
     "folders",
     "lock",
@@ -51,7 +50,7 @@ def findings(engine):
 def test_every_check_has_a_name_a_result_and_a_remedy_where_something_is_wrong(place, capsys):
     assert main(["doctor", "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    assert {each["check"] for each in made} == CHECKS
+    assert {each["check"] for each in made} == CHECKS | {"daemon"}
     assert all(set(each) == {"check", "ok", "message", "hint"} and each["message"] for each in made)
     (versions,) = [each["message"] for each in made if each["check"] == "versions"]
     assert "python" in versions
