@@ -130,6 +130,16 @@ def test_a_job_gives_way_at_every_step_while_many_requests_are_under_way(api, mo
     assert len(pauses) == 4
 
 
+def test_only_so_many_jobs_run_at_once(api, owner):
+    over = threading.Event()
+    running = [api.serving.jobs.start("Waiting", lambda _: over.wait(60)) for _ in range(32)]
+    refused = bad(owner.post("/api/v1/collections/tea/update"), 409, "conflict")
+    assert "cancel" in refused["hint"]
+    over.set()
+    assert all(job.wait(60) for job in running)
+    good(owner.post("/api/v1/collections/tea/update"), 202)
+
+
 def test_an_unknown_job_is_not_found(anybody):
     for path in ("/api/v1/jobs/nothing", "/api/v1/jobs/nothing/events"):
         bad(anybody.get(path), 404, "not_found")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
-from dowse.errors import DowseError, NotFoundError
+from dowse.errors import ConflictError, DowseError, NotFoundError
 from dowse.types import Event, now_ms
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Jobs", "WorkCancelledError"]
 
 _KEPT = 100  # finished jobs that can still be asked for
+_MOST = 32  # that run at once: each has a thread, and only one at a time writes
 
 OnEvent = Callable[[Event], None]
 
@@ -103,8 +104,14 @@ class Jobs:
         kind: str = "ingest",
         collections: Iterable[str] | None = None,
     ) -> Job:
-        """Begin; `work` gets the function to report steps to, which ends it when the job is cancelled."""
+        """Begin; `work` gets the function to report steps to, which ends it when the job is cancelled.
+
+        Raises:
+            ConflictError: so many run already.
+        """
         with self._guard:
+            if sum(each.state == "running" for each in self._jobs.values()) >= _MOST:
+                raise ConflictError(f"{_MOST} jobs run already.", hint="Wait until one ends, or cancel one.")
             job = self._add(what, kind, None if collections is None else frozenset(collections))
         self._begin(job, work)
         return job
