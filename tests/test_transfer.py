@@ -172,6 +172,7 @@ BAD_BACKUPS = {
     "newer format": (lambda f, bad: rewritten(f, bad, with_manifest(version=2)), StoreVersionError),
     "no manifest": (lambda f, bad: rewritten(f, bad, lambda m: m.pop("manifest.json")), StoreCorruptError),
     "extra member": (lambda f, bad: rewritten(f, bad, lambda m: m.update({"../x": b"x"})), StoreCorruptError),
+    "odd manifest": (lambda f, bad: rewritten(f, bad, with_manifest(version=[], layout={})), StoreCorruptError),
     "no zip": (lambda _, bad: bad.write_text("hello"), StoreCorruptError),
     "not there": (lambda _f, _b: None, NotFoundError),
 }

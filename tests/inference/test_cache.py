@@ -106,6 +106,19 @@ def test_a_damaged_file_is_replaced(tmp_path):
         assert cache.results([b"k"]) == {b"k": b"v"}
 
 
+def test_a_file_whose_tables_have_lost_their_names_is_replaced(tmp_path):
+    with closing(Cache(tmp_path)) as cache:
+        cache.put({b"k": b"old"})
+    whole = (tmp_path / FILE).read_bytes()
+    damaged = whole.replace(b"CREATE TABLE results", b"CREATE TABLX results").replace(b"results", b"\xff" * 7)
+    assert damaged != whole
+    (tmp_path / FILE).write_bytes(damaged)
+    with closing(Cache(tmp_path)) as cache:
+        cache.put({b"lost": b"v"})
+        cache.put({b"k": b"new"})
+        assert cache.results([b"k"]) == {b"k": b"new"}
+
+
 def test_a_folder_that_takes_no_files_costs_only_the_saving(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with closing(Cache(tmp_path / "file")) as cache:
