@@ -592,6 +592,9 @@ def reliability_page() -> str:
         )
         for each in kept
     ]
+    thin = results("daemon")
+    said = f"{thin['10 thin clients, MB']} MB for ten, {thin['thin start, CPU-ms']} CPU-ms to start one"
+    rows.append(("clients of a daemon", said, code("python benchmarks/daemon.py")))
     lines = table(["what", "figures", "command"], rows)
     return "\n".join([f"{before}{first}", "", *lines, f"{last}{rest.partition(last)[2]}"])
 
