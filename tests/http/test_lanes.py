@@ -71,3 +71,15 @@ def test_a_call_that_takes_too_long_is_given_up_and_its_lane_goes_on(lanes: Lane
         return found
 
     assert asyncio.run(ask()) == 2
+
+
+def test_a_call_that_outlives_the_server_ends_without_a_word(lanes: Lanes, caplog: pytest.LogCaptureFixture) -> None:
+    over = threading.Event()
+    with pytest.raises(RequestTimeoutError):
+        asyncio.run(lanes.run("quick", 0.01, over.wait, PATIENT))
+    over.set()
+    lanes.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("dowse-quick"):
+            thread.join(PATIENT)
+    assert caplog.records == []

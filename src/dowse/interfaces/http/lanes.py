@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -93,7 +94,12 @@ class _Lane:
     def _start(self, call: _Call, pool: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
         running = call.in_thread = pool.submit(call)
-        running.add_done_callback(lambda _: loop.call_soon_threadsafe(self._ended, call, running))
+
+        def tell(_: object) -> None:
+            with suppress(RuntimeError):  # a call may outlive the loop that nobody waits in any more
+                loop.call_soon_threadsafe(self._ended, call, running)
+
+        running.add_done_callback(tell)
 
     def _ended(self, call: _Call, running: "Future[Any]") -> None:
         if running.cancelled():
