@@ -76,6 +76,7 @@ bench: setup  ## quality and speed tables, JSON under benchmarks/results (EVAL=f
 	@$(BIN)/python benchmarks/calibrate.py "$(EVAL)" --keep .dowse/bench
 	@$(BIN)/python benchmarks/latency.py "$(EVAL)"
 	@$(BIN)/python benchmarks/speed.py "$(TREE)" --embed
+	@$(BIN)/python benchmarks/records.py
 	@$(BIN)/python benchmarks/chunking.py "$(EVAL)/chunking-eval" --keep .dowse/bench/chunking
 	@$(BIN)/python benchmarks/scale.py "$(EVAL)"
 	@$(BIN)/python benchmarks/watch.py

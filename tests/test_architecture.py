@@ -16,6 +16,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # From the bottom up. A module imports its own package, or anything strictly below.
 LAYERS = (
+    {"records"},
     {"errors", "places", "types"},
     {"durable", "locks", "logs"},
     {"text"},

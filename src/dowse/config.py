@@ -7,11 +7,12 @@ checking, error messages and the reference page all read it. Nothing here opens 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from dowse.errors import ConfigError
+from dowse.records import record
 
 __all__ = ["OTHER_VARIABLES", "SETTINGS", "Config", "Setting", "describe"]
 
@@ -205,7 +206,7 @@ SETTINGS: Mapping[str, Setting] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """Every setting of one engine; immutable, so it can be shared. `Config.load()` reads the user's."""
 

@@ -1,7 +1,6 @@
 """One evaluation, from documents or judgements to figures that are compared with the last ones."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.errors import NotFoundError, UsageError
@@ -11,6 +10,7 @@ from dowse.evaluate.items import KINDS, known_items
 from dowse.evaluate.judged import Grades, read_judged
 from dowse.evaluate.results import Evaluation, Judged, Kind
 from dowse.ports import Snapshot
+from dowse.records import record
 from dowse.text.analyse import ANALYSER
 from dowse.types import DocumentInfo, Event, Mode, Query, now_ms
 
@@ -20,7 +20,7 @@ KNOWN_ITEMS = "known items"
 _MOST_NAMED = 10
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """What to ask, and how."""
 

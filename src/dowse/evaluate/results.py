@@ -1,9 +1,11 @@
 """What an evaluation is made of and what it says: frozen values, for interfaces to render."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import Literal
+
+from dowse.records import record
 
 __all__ = ["METRICS", "Comparison", "Difference", "Evaluation", "Judged", "Kind", "Metric", "ModeFigures"]
 
@@ -12,7 +14,7 @@ Metric = Literal["recall@10", "mrr@10", "ndcg@10"]
 METRICS: tuple[Metric, ...] = ("recall@10", "mrr@10", "ndcg@10")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judged:
     """A query and the documents that answer it."""
 
@@ -28,7 +30,7 @@ class Judged:
         return blake2b(parts.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModeFigures:
     """How one mode did."""
 
@@ -43,7 +45,7 @@ class ModeFigures:
     """Of each query by its key, in the order of METRICS: what a later run is compared with."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """One figure of one mode, before and now, over the queries that both runs asked."""
 
@@ -61,7 +63,7 @@ class Difference:
         return "same" if abs(change) <= self.noise else "better" if change > 0 else "worse"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """What changed since the last run with the same kind of queries."""
 
@@ -74,7 +76,7 @@ class Comparison:
     differences: tuple[Difference, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evaluation:
     """What an evaluation found."""
 

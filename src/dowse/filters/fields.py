@@ -5,13 +5,13 @@ come from nouns here and from columns in a store, so that both make the same val
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from dowse.filters import values
 from dowse.filters.tree import Operator
 from dowse.filters.values import Values, fold
+from dowse.records import record
 from dowse.types import Chunk, DocumentInfo
 
 __all__ = ["FIELDS", "KINDS", "Field", "Kind", "Part", "field_of", "values_of"]
@@ -26,7 +26,7 @@ KINDS: dict[Kind, tuple[Operator, ...]] = {"text": _TEXT, "number": _ORDER, "dat
 """What can be asked of the fields of each kind."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """One row of the table."""
 

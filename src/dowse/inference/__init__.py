@@ -8,7 +8,6 @@ describes and `kinds` knows how to make; rerankers and expanders are such lines,
 import os
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,6 +16,7 @@ from dowse.inference import granite, hashed
 from dowse.inference.granite import GraniteEmbedder
 from dowse.inference.hashed import HashedEmbedder
 from dowse.ports import Embedder
+from dowse.records import record
 from dowse.types import Finding, ModelIdentity
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ __all__ = [
 OnMessage: TypeAlias = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Model:
     """How one model is made and what can be known of it beforehand."""
 

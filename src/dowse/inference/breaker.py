@@ -3,8 +3,9 @@
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from threading import Lock
+
+from dowse.records import record
 
 FAILURES = 3
 """So many calls in a row fail before the service is left alone."""
@@ -12,7 +13,7 @@ PAUSE = 30.0
 """Seconds for which it is."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clock:
     """Where time and chance come from; tests bring their own."""
 

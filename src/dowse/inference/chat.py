@@ -8,17 +8,17 @@ number or as search terms, never acted upon, and a passage can at most spoil the
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dowse.errors import ModelError
 from dowse.inference.endpoint import Patience, RefusedError, Service
+from dowse.records import record
 
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reply:
     """What a chat model said, without its thoughts, and how sure it was of its first token."""
 

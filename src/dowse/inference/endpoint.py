@@ -10,13 +10,13 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol
 
 from dowse.errors import ModelError
 from dowse.inference.breaker import Breaker, Clock
 from dowse.inference.connection import open_connection, reason_of, retry_after, shown
+from dowse.records import record
 
 if TYPE_CHECKING:
     import http.client
@@ -39,7 +39,7 @@ _TOO_LONG = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Patience:
     """How long one question may take."""
 

@@ -8,7 +8,6 @@ import os
 import secrets
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
@@ -18,6 +17,7 @@ from dowse.inference.endpoint import Patience, RefusedError
 from dowse.inference.onnx_folder import sha256_of
 from dowse.inference.prefixes import Prefixes, known_prefixes
 from dowse.inference.specs import Spec
+from dowse.records import record
 from dowse.types import ModelIdentity
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _CHAT_TOKENS = 4_096
 _MOST_THREADS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GgufFile:
     """A file and what its header says of the model in it; `Known` for the embedder above."""
 

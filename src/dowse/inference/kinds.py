@@ -5,13 +5,13 @@ that a plain search pays for none of them. `specs` says how a line is written.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from dowse.errors import ConfigError, ModelError
 from dowse.inference import specs
 from dowse.inference.specs import Spec
+from dowse.records import record
 
 if TYPE_CHECKING:
     from dowse.inference.cache import Cache
@@ -31,7 +31,7 @@ _SERVED_TOKENS = 512
 """What a model behind an address is assumed to read; `tokens` says otherwise. Longer texts are cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EmbedderKind:
     """How embedders of one kind are made, and what can be known of them without asking or loading anything."""
 
@@ -40,7 +40,7 @@ class EmbedderKind:
     identity: "Callable[[Spec, Cache], ModelIdentity]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RerankerKind:
     """How rerankers of one kind are made."""
 
@@ -48,7 +48,7 @@ class RerankerKind:
     make: "Callable[[Spec, Cache, int | None, Say], NamedReranker]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExpanderKind:
     """How expanders of one kind are made."""
 

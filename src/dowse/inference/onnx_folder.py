@@ -8,7 +8,6 @@ of the configuration overrule them. Nothing here loads a model; `onnx_runtime` d
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from dowse.errors import ModelError
 from dowse.inference.cache import Cache
 from dowse.inference.prefixes import Prefixes, known_prefixes
 from dowse.inference.specs import Spec
+from dowse.records import record
 from dowse.types import ModelIdentity
 
 GRAPHS = (
@@ -47,7 +47,7 @@ _MOST_TOKENS = 8_192
 _USUAL_TOKENS = 512
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OnnxFolder:
     """A model's files, and how it wants to be used."""
 

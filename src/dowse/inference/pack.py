@@ -12,11 +12,12 @@ import importlib.util
 import json
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import ModelError
+from dowse.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ _LONGEST_HEADER = 16 << 20
 """A length beyond this is damage, not a header: it must not be believed and read into memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Architecture:
     """The shape of a BERT-like encoder."""
 
@@ -49,7 +50,7 @@ class Architecture:
     layer_norm_eps: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Entry:
     """One tensor's place in the file."""
 
@@ -81,7 +82,7 @@ class Pack:
         header, header_end, size = _read_header(path)
         try:
             self.meta: Mapping[str, object] = dict(header["meta"])
-            self.arch = Architecture(**{name: header["arch"][name] for name in Architecture.__slots__})
+            self.arch = Architecture(**{each.name: header["arch"][each.name] for each in fields(Architecture)})
             self._tokenizer = (header_end, int(header["tokenizer_len"]))
             self._entries, end = _place(header["tensors"], sum(self._tokenizer))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

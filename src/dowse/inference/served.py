@@ -7,10 +7,10 @@ counts as another model from there on, and the index asks to be embedded anew in
 that comes back is recognised. The identity does not depend on the address: a model may move.
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import ModelError
+from dowse.records import record
 from dowse.types import ModelIdentity
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ SAME_MODEL = 0.95
 """Cosine of the probe's vectors above which it is one model; rounding and quantising keep more."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Served:
     """A model behind an address, as the configuration describes it."""
 

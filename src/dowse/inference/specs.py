@@ -11,12 +11,13 @@ no spelling here: `key` names the environment variable that holds one. Nothing i
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from dowse.errors import ConfigError
+from dowse.records import record
 
 _KIND = re.compile(r"[a-z][a-z0-9-]*")
 _MOST = 1_000_000
@@ -24,7 +25,7 @@ _LONGEST = 3600
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spec:
     """A parsed line: which kind of model, where it is, what it is called there, and its options."""
 

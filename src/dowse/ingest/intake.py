@@ -6,7 +6,6 @@ a walk and for whatever is ingested.
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -23,6 +22,7 @@ from dowse.ingest.extract import (
 from dowse.ingest.extract.limits import extract_within_limits
 from dowse.ingest.settings import IndexSettings
 from dowse.ports import Store
+from dowse.records import record
 from dowse.types import (
     Collection,
     Content,
@@ -65,7 +65,7 @@ class Loaded(NamedTuple):
     """There are no bytes, because they are those of the last time."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """Something that becomes a document."""
 

@@ -15,12 +15,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from dowse.errors import ConfigError, ConflictError, NotFoundError, StoreLockedError
 from dowse.locks import try_lock, unlock
+from dowse.records import record
 from dowse.types import now_ms
 
 __all__ = ["Token", "Tokens"]
@@ -33,7 +34,7 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _PATIENCE: Final = 10.0  # seconds to wait for another process that changes them
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """What is known of one token; never the token itself."""
 

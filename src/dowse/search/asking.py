@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from dowse.errors import ModelError
 from dowse.ports import NONE, Alternatives, Expander, Snapshot
+from dowse.records import record
 from dowse.search.contexts import Described, described
 from dowse.search.matching import Matcher
 from dowse.search.syntax import Parsed, Phrase, Search, Word, parse, typed, words_alone
@@ -36,7 +37,7 @@ _EVERYWHERE = Scope()
 _PAIR = 2  # scripts without spaces are indexed by such
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Words:
     """One search by words."""
 

@@ -10,11 +10,11 @@ search/references.py reads it.
 
 import hashlib
 import re
-from dataclasses import dataclass
 from urllib.parse import quote
 from uuid import UUID
 
 from dowse.errors import UsageError
+from dowse.records import record
 from dowse.types import Chunk, DocumentInfo, Hit
 
 __all__ = ["EDITORS", "Citation", "check_editor", "citation_of", "cite", "text_hash"]
@@ -40,7 +40,7 @@ _HAS_LINES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Citation:
     """Everything that is needed to find a passage again, and to see whether it still says the same."""
 

@@ -4,8 +4,9 @@ The filters are imported when there is a condition: most queries have none.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
+
+from dowse.records import record
 
 if TYPE_CHECKING:
     from dowse.filters import Compare, Filter, Operator
@@ -30,7 +31,7 @@ _EITHER = frozenset({"collection", "path", "type"})
 """Of which a document has one, so that asking twice means either."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """A condition inside a query; one of its values must fit."""
 

@@ -6,9 +6,9 @@ of its worth to every passage there. Those that apply to all documents tell none
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from dowse.records import record
 from dowse.text.analyse import analyse
 from dowse.types import Context, DocumentInfo
 
@@ -20,7 +20,7 @@ in its path. benchmarks/chunking.py measures it; on its documents 0.15 to 0.5 ra
 _KEPT = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Described:
     """A place whose description has words of a question."""
 

@@ -12,10 +12,11 @@ their meaning.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Literal
 
+from dowse.records import record
 from dowse.types import Explain, Feature, Leg, Ranked, Ref
 
 LegName = Literal["lex", "vec"]
@@ -37,7 +38,7 @@ _EVEN: Mapping[LegName, float] = {"lex": 0.25, "vec": 0.68}
 _NO_FEATURES: Mapping[Ref, tuple[Feature, ...]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """What one leg says: its own list, and the values of every candidate of any list."""
 
@@ -55,7 +56,7 @@ CALIBRATION: Mapping[str, tuple[float, float]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weights:
     """What counts how much in one search."""
 

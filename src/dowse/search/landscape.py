@@ -5,10 +5,10 @@ to be made while somebody waits. What it cannot show is told as `explained`.
 """
 
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dowse.ports import Snapshot
+from dowse.records import record
 from dowse.types import DocumentInfo, Scope
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["Landscape", "Landscapes", "Point"]
 _REMEMBERED = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Point:
     """A passage and its place."""
 
@@ -30,7 +30,7 @@ class Point:
     """Both in [-1, 1]."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Landscape:
     """A map of a corpus."""
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 from urllib.parse import unquote
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from dowse.errors import ConflictError, NotFoundError, UsageError
 from dowse.ports import Snapshot
+from dowse.records import record
 from dowse.search.contexts import contexts_of
 from dowse.search.spelling import similar_names
 from dowse.text.globs import compile_glob
@@ -25,7 +26,7 @@ _GLOB_SIGNS = frozenset("*?[{")
 _WAYS: tuple[Literal["path", "suffix"], ...] = ("path", "suffix")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """Several documents at once, and why others are not among them."""
 
@@ -34,7 +35,7 @@ class Found:
     """Name and sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """A document, and which of its lines are meant."""
 

@@ -5,11 +5,11 @@ Words alone answer where meaning cannot be had, and the plan says why.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from dowse.errors import ModelError, ModelMismatchError
 from dowse.ports import Embedder, Expander, Reranker, Snapshot
+from dowse.records import record
 from dowse.search.asking import Asked
 from dowse.search.recall import Legs
 from dowse.text.scripts import share_beyond_latin
@@ -23,7 +23,7 @@ __all__ = ["Models", "Plan", "answering", "plan"]
 _FOREIGN_SHARE = 0.3  # above it a model for English only adds noise
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Models:
     """What can be asked about meaning; each is called only when it is needed."""
 
@@ -38,7 +38,7 @@ class Models:
     """Whether the first answers' own words are the expander."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """The mode after fallbacks, what is searched with, and what the reader should know."""
 

@@ -6,9 +6,10 @@ scores mean the same above and below.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dowse.ports import Snapshot
+from dowse.records import record
 from dowse.search.asking import Asked
 from dowse.search.features import Close, Closeness, is_code, names_something
 from dowse.search.fuse import Evidence, LegName, Weights, best_unseen, explain, fuse, read_again, without_vector
@@ -23,7 +24,7 @@ _SENTENCE = 4  # terms; fewer may stand together by chance
 _VERBATIM = 0.99
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ranking:
     """The candidates in their order, with all that explains it."""
 

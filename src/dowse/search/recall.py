@@ -5,10 +5,11 @@ meaning too, by their mean beside words, and by the best of them where only mean
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dowse.ports import Snapshot
+from dowse.records import record
 from dowse.search.asking import Words
 from dowse.search.describing import with_descriptions, with_gains
 from dowse.search.fuse import Evidence, LegName
@@ -22,7 +23,7 @@ __all__ = ["Legs", "recall"]
 Vectors = Sequence[tuple["Vector", float]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Legs:
     """What is searched with: words, vectors with the model that made them, or both."""
 

@@ -1,8 +1,9 @@
 """A citation as somebody wrote it: our URIs, whole or in part, and lines behind a name."""
 
 import re
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote_to_bytes
+
+from dowse.records import record
 
 __all__ = ["Reference", "parse_citation"]
 
@@ -13,7 +14,7 @@ _AT_END = re.compile(r"(?P<name>.*[^\s:#])(?P<lines>#L\d{1,9}(?:-L?\d{1,9})?|:\d
 _SPAN = re.compile(r"(\d{1,12})-(\d{1,12})")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reference:
     """A citation as somebody wrote it: what it says, and None or nothing for what it leaves out."""
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from dowse.errors import UsageError
+from dowse.records import record
 from dowse.search.conditions import KEYS, Condition, Key, fits, joined
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ _LISTS = frozenset({"collection", "type", "tag"})
 """Where a comma parts values, of which one suffices; paths and titles may have commas of their own."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """A word as it was typed, with its punctuation."""
 
@@ -73,7 +74,7 @@ class Word:
     """Whether a `*` asked for all words that start so. Others may be taken so too, if that helps ranking."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Phrase:
     """Words that must stand together, in this order."""
 

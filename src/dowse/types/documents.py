@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 from uuid import UUID
+
+from dowse.records import record
 
 Origin = Literal["walked", "ingested"]
 LedgerState = Literal["failed", "skipped", "excluded"]
@@ -17,7 +19,7 @@ MetadataValue = str | int | float | bool | list[str]
 _DOCID_DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chunking:
     """How long passages are, in tokens of the embedding model."""
 
@@ -28,7 +30,7 @@ class Chunking:
     """How much of the passage before is repeated, inside one section."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Collection:
     """A named set of documents, usually a folder that is walked."""
 
@@ -49,7 +51,7 @@ class Collection:
     """What an interface keeps of it for itself; the engine does not look."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Context:
     """A description attached to a collection or to a path prefix in it; collection None: to everything."""
 
@@ -59,7 +61,7 @@ class Context:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fingerprint:
     """What `stat` or a web server said of a source when it was read, and when that was: enough to know it again."""
 
@@ -70,7 +72,7 @@ class Fingerprint:
     etag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentInfo:
     """A document without its text: what listings and hits carry."""
 
@@ -120,7 +122,7 @@ def docid_digits(content_hash: str, *others: str | None) -> int:
     return digits
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chunk:
     """One passage of a text, with its exact place: `text == document.text[start:end]`."""
 
@@ -140,7 +142,7 @@ class Chunk:
     """Where else it stands, in the words of its format: `page_position`, `class_name`, `function_name`, `sheet`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Content:
     """What extraction and chunking made of a source's bytes; shared by every document with the same bytes."""
 
@@ -151,7 +153,7 @@ class Content:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Draft:
     """A new or changed document on its way into a store."""
 
@@ -165,7 +167,7 @@ class Draft:
     """The source's bytes, to be kept: for what has no address where they could be read again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """A document with its whole text, as `get` returns it."""
 
@@ -177,7 +179,7 @@ class Document:
     total_lines: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LedgerEntry:
     """A file that is not a document, and why: failed, skipped, or excluded by its user."""
 
@@ -191,7 +193,7 @@ class LedgerEntry:
     fingerprint: Fingerprint = Fingerprint(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """What a store remembers of one path, for the comparison with the disk."""
 

@@ -1,8 +1,9 @@
 """What is asked and answered: filters, queries, hits, and how each hit got its score."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NewType, TypeAlias, get_args
 
+from dowse.records import record
 from dowse.types.documents import Chunk, DocumentInfo, Freshness
 
 Mode = Literal["auto", "lex", "vec", "hybrid"]
@@ -26,7 +27,7 @@ Scalar: TypeAlias = str | int | float | bool
 Value: TypeAlias = Scalar | tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compare:
     """A field compared with a value: a tuple of them for `in`, True or False for `exists`."""
 
@@ -35,21 +36,21 @@ class Compare:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class And:
     """All parts hold; without parts it holds."""
 
     parts: tuple["Filter", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Or:
     """One part holds; without parts it does not."""
 
     parts: tuple["Filter", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Not:
     """The part does not hold."""
 
@@ -59,7 +60,7 @@ class Not:
 Filter: TypeAlias = Compare | And | Or | Not
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """Where a search may look. Applied inside the store, never after a cut-off."""
 
@@ -68,7 +69,7 @@ class Scope:
     filter: Filter | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ranked:
     """One leg's recall: refs with their scores, best first, and the most that any text could score."""
 
@@ -77,7 +78,7 @@ class Ranked:
     """For BM25 the sum of boost * (k1 + 1) * idf over the terms that each field knows; for cosine 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """A chunk together with the document it stands in."""
 
@@ -87,7 +88,7 @@ class Passage:
     ordinal: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Query:
     """A search as the engine takes it; a plain string means `Query(text)`."""
 
@@ -131,7 +132,7 @@ class Query:
     """How many passages the reranker reads."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leg:
     """One list's evidence for a hit."""
 
@@ -145,7 +146,7 @@ class Leg:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Feature:
     """What reading a passage adds to the evidence of the legs: weight * value."""
 
@@ -155,7 +156,7 @@ class Feature:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explain:
     """How a hit got its score, step by step."""
 
@@ -171,7 +172,7 @@ class Explain:
     features: tuple[Feature, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snippet:
     """The lines of a passage that answer the query best; empty where the query asked for none."""
 
@@ -183,7 +184,7 @@ class Snippet:
     """Spans inside `text` that match the query's words."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """A passage that answers, with everything that is needed to cite and check it."""
 
@@ -199,7 +200,7 @@ class Hit:
     """The other files in which nearly the same text stands, where the query asked to fold these."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """The hits of one search, best first, and what the reader should know about them."""
 

@@ -1,12 +1,12 @@
 """What is told of long runs and of the index as a whole."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from dowse.records import record
 from dowse.types.documents import Collection, DocumentInfo, LedgerEntry
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Event:
     """One step of a long run, for progress bars and logs."""
 
@@ -17,7 +17,7 @@ class Event:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexReport:
     """What one indexing run of one collection did."""
 
@@ -34,7 +34,7 @@ class IndexReport:
     """Why nothing was deleted, when the mass-delete guard held."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ingested:
     """What became of one source that was given to be ingested."""
 
@@ -43,7 +43,7 @@ class Ingested:
     """`described`: only what is said of it changed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IngestReport:
     """What became of several sources."""
 
@@ -52,7 +52,7 @@ class IngestReport:
     skipped: tuple[LedgerEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EmbedReport:
     """What one embedding run did."""
 
@@ -61,7 +61,7 @@ class EmbedReport:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TransferReport:
     """What a backup, an export or the reverse of either carried."""
 
@@ -74,7 +74,7 @@ class TransferReport:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CollectionStats:
     """A collection and what is in it."""
 
@@ -89,7 +89,7 @@ class CollectionStats:
     """Passages that have no vector yet."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelIdentity:
     """Which model made a vector: two equal identities make comparable vectors."""
 
@@ -106,7 +106,7 @@ class ModelIdentity:
     """The one language that it knows, as `en`; empty for a model of many."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """One result of a health check, with its remedy."""
 
@@ -116,7 +116,7 @@ class Finding:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Succession:
     """How far the vectors of the next model are; those of the present one answer until they are complete."""
 
@@ -126,7 +126,7 @@ class Succession:
     """Texts that still lack a vector of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoreStats:
     """Totals over the whole index."""
 

@@ -6,10 +6,11 @@ its row to the chunker's table of cuts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from dowse.records import record
 from dowse.types import MetadataValue
 
 __all__ = ["Block", "BlockKind", "Extracted", "Unit"]
@@ -42,7 +43,7 @@ class Unit(NamedTuple):
     """What its chunks say of their place, besides the page."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Extracted:
     """The readable content of one source."""
 

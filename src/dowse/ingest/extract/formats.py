@@ -5,15 +5,16 @@ folder of notes never pays for PDF. `version` changes whenever the same bytes wo
 text, other blocks or other metadata: what was read before is then read anew.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from dowse.records import record
 
 __all__ = ["FORMATS", "Family", "Format"]
 
 Family = Literal["markdown", "text", "pdf", "code", "html", "office", "data", "mail", "notebook"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """One row of the table."""
 

@@ -7,12 +7,12 @@ drawn on addresses, after resolution, never on names; and only what is known to 
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 from urllib.parse import unquote
 
 from dowse.errors import SourceError
+from dowse.records import record
 
 __all__ = ["AddressPolicy", "canonical_host", "is_literal", "is_public", "is_public_name"]
 
@@ -46,7 +46,7 @@ _PARTS = 4
 _BYTE = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AddressPolicy:
     """What may be connected to; by default only the public network."""
 

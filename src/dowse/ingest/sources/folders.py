@@ -8,7 +8,6 @@ read: a link is followed only to a place inside of it, and ignore files above it
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -28,6 +27,7 @@ from dowse.ingest.sources.names import (
 )
 from dowse.ingest.sources.patterns import IgnoreRules, PathPattern
 from dowse.ingest.sources.selection import Selection
+from dowse.records import record
 from dowse.types import Fingerprint, LedgerState
 
 __all__ = ["Found", "Refused", "decides_for_its_folder", "folders", "walk"]
@@ -38,7 +38,7 @@ _LARGEST_IGNORE_FILE = 1 << 20
 _NOT_READ = Fingerprint(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """A file to index, as the walk saw it."""
 
@@ -58,7 +58,7 @@ class Found:
         return Path(self.location)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refused:
     """A file or folder that is not indexed, and why."""
 

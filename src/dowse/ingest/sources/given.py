@@ -11,7 +11,7 @@ Each becomes a `Given` with one absolute URI that is the same however it was spe
 import os
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Literal
 from urllib.parse import quote, unquote_to_bytes
@@ -21,6 +21,7 @@ from dowse.ingest.sources.data_uris import key_of_content, name_of_data, parse_d
 from dowse.ingest.sources.names import normal_name, shown_name
 from dowse.ingest.sources.urls import parse_url
 from dowse.places import full_path
+from dowse.records import record
 
 __all__ = ["Given", "GivenKind", "given_content", "given_path", "parse_given", "path_of_file_uri"]
 
@@ -37,7 +38,7 @@ _LONGEST_NAME = 1_024
 _KNOWN = "Known are file://, http://, https:// and data:, and plain paths."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Given:
     """One source as its user named it."""
 

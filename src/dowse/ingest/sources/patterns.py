@@ -9,10 +9,10 @@ which folders to skip.) Paths are relative, with `/` between their parts.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from dowse.errors import UsageError
+from dowse.records import record
 
 __all__ = ["IgnoreRules", "PathPattern", "expand"]
 
@@ -66,7 +66,7 @@ class PathPattern:
         return self._folders is None or self._folders.fullmatch(folder) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Rule:
     regex: str
     ignores: bool

@@ -9,7 +9,7 @@ refused when it can be seen to be private from here, but the promise of `connect
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from email.message import Message
 from email.utils import formatdate, parsedate_to_datetime
 from functools import cache
@@ -32,6 +32,7 @@ from dowse.ingest.sources.connections import (
     through_proxy,
 )
 from dowse.ingest.sources.urls import WebUrl, parse_url
+from dowse.records import record
 from dowse.types import Fingerprint
 
 __all__ = ["FetchLimits", "Fetched", "NotModified", "fetch"]
@@ -53,7 +54,7 @@ _STATUS_HINTS = {401: _LOGIN, 403: _LOGIN, 407: _LOGIN, 404: _GONE, 410: _GONE}
 _BY_HAND = "Download the file and give its path."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FetchLimits:
     """How long and how much."""
 
@@ -68,7 +69,7 @@ class FetchLimits:
     max_redirects: int = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fetched:
     """What a server gave."""
 
@@ -84,7 +85,7 @@ class Fetched:
     """Size, time of the last change (0 if unknown) and ETag: give it back as `before`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotModified:
     """It is what it was."""
 

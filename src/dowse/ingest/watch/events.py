@@ -13,13 +13,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from dowse.errors import SourceError
 from dowse.ingest import sources
 from dowse.ingest.watch.mounts import is_remote
+from dowse.records import record
 from dowse.types import Collection
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _DELETED: Final = 3
 _ONE_BY_ONE: Final = sys.platform.startswith("linux")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class News:
     """What was heard of one collection."""
 

@@ -9,12 +9,13 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from dowse.errors import ConflictError, StoreFullError
 from dowse.locks import try_lock, unlock
+from dowse.records import record
 from dowse.types import now_ms
 
 __all__ = ["WatchState", "WatchStatus", "claim", "watch_status"]
@@ -26,7 +27,7 @@ _LATEST: Final = 1 << 47  # milliseconds that clocks of all systems can show
 _PAUSE = 0.01  # between them: whoever asks for the status holds the lock for an instant
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatchStatus:
     """What is known of the watcher of an index; apart from `state` as it said itself."""
 

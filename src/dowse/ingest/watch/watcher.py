@@ -22,6 +22,7 @@ from dowse.ingest.settings import IndexSettings
 from dowse.ingest.watch.events import FolderWatch, News
 from dowse.ingest.watch.state import WatchState, claim
 from dowse.ports import Embedder, Store
+from dowse.records import record
 from dowse.types import Collection, IndexReport, now_ms
 
 __all__ = ["Batch", "Watcher"]
@@ -39,7 +40,7 @@ _GONE_QUIET: Final = 0.3
 _GONE_LONGEST: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Batch:
     """What one turn did: a report, or the problem that kept it from being done."""
 

@@ -1,12 +1,12 @@
 """What adopting another program's setup takes here: compared first, so that it can be shown, and done twice."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from dowse.errors import UsageError
 from dowse.interfaces.adopt.qmd import Setup, Taken
 from dowse.interfaces.adopt.rules import ALWAYS_LEFT_OUT, exclusions_of, mask_of
+from dowse.records import record
 from dowse.types import Collection
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Step", "steps"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One thing to do, or the reason why it is not done."""
 

@@ -8,11 +8,12 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from dowse.errors import NotFoundError, SourceError
+from dowse.records import record
 
 __all__ = ["Setup", "Taken", "find", "read"]
 
@@ -22,7 +23,7 @@ _KNOWN = {"path", "pattern", "ignore", "context", "includeByDefault"}
 _MAGIC = b"SQLite format 3\0"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Taken:
     """A collection of qmd."""
 
@@ -37,7 +38,7 @@ class Taken:
     """Settings that Dowse has no counterpart for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setup:
     """All that was found in one file."""
 

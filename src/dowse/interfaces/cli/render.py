@@ -6,12 +6,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import click
 
 from dowse.interfaces import wire
 from dowse.interfaces.cli.terminal import clean, one_line
+from dowse.records import record
 from dowse.types import Document, Hit, LedgerEntry
 
 FORMATS = ("cli", "json", "csv", "md", "xml", "files")
@@ -22,7 +22,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Look:
     """How results are to look."""
 

@@ -8,18 +8,19 @@ import difflib
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePath
 from typing import Literal, Self
 
 from dowse.errors import UsageError
+from dowse.records import record
 
 __all__ = ["CLIENTS", "Client", "Surroundings", "client_of"]
 
 Platform = Literal["linux", "macos", "windows"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surroundings:
     """What decides where a client's files are."""
 
@@ -47,7 +48,7 @@ class Surroundings:
         return self.named("XDG_CONFIG_HOME", self.home / ".config")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Client:
     """One row: a program that can start MCP servers."""
 

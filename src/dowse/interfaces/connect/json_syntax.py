@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from dowse.interfaces.connect.text import BadTextError
+from dowse.records import record
 
 __all__ = ["Member", "Node", "line_at", "parse"]
 
@@ -17,7 +17,7 @@ _SCALAR = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Member:
     """`"key": value` and the comma after it, if there is one."""
 
@@ -27,7 +27,7 @@ class Member:
     comma: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """A value and its place; `members` is None where it is no object."""
 

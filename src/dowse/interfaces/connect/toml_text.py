@@ -9,10 +9,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 from dowse.interfaces.connect.text import BadTextError, newline_of
+from dowse.records import record
 
 __all__ = ["put", "read", "remove"]
 
@@ -26,7 +26,7 @@ _KEY_PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _KEY = re.compile(rf"{_KEY_PART}(?:[ \t]*\.[ \t]*{_KEY_PART})*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Statement:
     """A header or a `key = value`; its end is that of its last line, without the line break."""
 

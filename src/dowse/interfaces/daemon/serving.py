@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from dowse.interfaces.mcp.server import Serving
 from dowse.interfaces.mcp.stdio import converse
 from dowse.locks import try_lock
 from dowse.places import Place, standing_at
+from dowse.records import record
 
 __all__ = ["run"]
 
@@ -53,7 +53,7 @@ _TICK = 1.0
 _PRIVATE = 0o600
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Client:
     """One connection."""
 

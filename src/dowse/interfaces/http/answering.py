@@ -16,6 +16,7 @@ from dowse.interfaces.http.metrics import Metrics
 from dowse.interfaces.http.rows import Answered, Asked, Row, enveloped
 from dowse.interfaces.mcp.dialect import Json, UnexpectedError
 from dowse.interfaces.mcp.schema import Checker
+from dowse.records import record
 
 from starlette.datastructures import Headers  # isort: skip
 from starlette.responses import Response  # isort: skip
@@ -57,7 +58,7 @@ def as_error(error: DowseError, body: Json, headers: Mapping[str, str] | None = 
     return Response(wire.compact(body).encode(), error.http_status, more, media_type=JSON)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Shape:
     """What answers of some routes look like."""
 

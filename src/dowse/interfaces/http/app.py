@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from dowse.errors import DowseError, NotFoundError
@@ -19,6 +19,7 @@ from dowse.interfaces.mcp.dialect import Dialect
 from dowse.interfaces.mcp.http import endpoints_of
 from dowse.interfaces.mcp.server import Serving
 from dowse.interfaces.web import page_routes
+from dowse.records import record
 
 from starlette.applications import Starlette  # isort: skip
 from starlette.exceptions import HTTPException  # isort: skip
@@ -36,7 +37,7 @@ _PAUSE, _LONGEST_PAUSE = 0.005, 0.1  # seconds at each of its steps: for every r
 _LEVEL = 5  # most of what there is to gain, for a fraction of the time of 9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Options:
     """What the command line says of a server, beyond who may come in."""
 

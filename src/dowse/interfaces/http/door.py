@@ -1,13 +1,14 @@
 """Who is let in: by which names the server may be called, from which pages, and what a token is good for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from secrets import compare_digest
 from urllib.parse import urlsplit
 
 from dowse.interfaces.http.errors import ForeignHostError, ForeignOriginError, UnauthorizedError
 from dowse.interfaces.mcp.access import Access
 from dowse.interfaces.tokens import Token
+from dowse.records import record
 
 from starlette.datastructures import Headers  # isort: skip
 
@@ -16,7 +17,7 @@ __all__ = ["Door", "Visitor", "unauthorized"]
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Visitor:
     """Whose request it is: what it may do, and by what its requests are counted."""
 
@@ -24,7 +25,7 @@ class Visitor:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Door:
     """The rules of one server."""
 

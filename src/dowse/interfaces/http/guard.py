@@ -22,6 +22,7 @@ from dowse.interfaces.http.errors import BusyError, RateError
 from dowse.interfaces.http.metrics import Metrics
 from dowse.interfaces.mcp.dialect import UnexpectedError
 from dowse.interfaces.mcp.server import current_access
+from dowse.records import record
 
 from starlette.datastructures import Headers, MutableHeaders  # isort: skip
 from starlette.responses import Response  # isort: skip
@@ -54,7 +55,7 @@ HEADERS = {
 _RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """How much is let in."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from dowse.interfaces import wire
 from dowse.interfaces.mcp.access import Access
 from dowse.interfaces.mcp.dialect import LONGEST_TEXT, Arguments, Call, Json, Lane
+from dowse.records import record
 
 if TYPE_CHECKING:
     from dowse.engine import Engine
@@ -56,7 +57,7 @@ class Asked:
         return round((time.perf_counter() - self.started) * 1000, 2)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answered:
     """What a row's function gives."""
 
@@ -70,7 +71,7 @@ class Answered:
     """The whole response, where the function had to make it in order to count it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One row of the table of routes."""
 

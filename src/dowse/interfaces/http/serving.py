@@ -4,7 +4,6 @@ import asyncio
 import gc
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from dowse.interfaces.http.errors import HeadersTooLargeError, UnreadableError
 from dowse.interfaces.mcp import stdio
 from dowse.interfaces.mcp.dialect import Dialect
 from dowse.interfaces.mcp.server import Serving
+from dowse.records import record
 
 from starlette.types import ASGIApp  # isort: skip
 
@@ -33,7 +33,7 @@ _COLLECTED = (20_000, 50, 100)
 """How often circles of objects are looked for: an answer makes thousands of objects, and hardly ever a circle."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tls:
     """Files in PEM."""
 

@@ -5,13 +5,14 @@ on the command line or token of its connection.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from dowse.errors import DowseError
 from dowse.places import full_path, here
+from dowse.records import record
 
 if TYPE_CHECKING:
     from dowse.ingest.sources.urls import WebUrl
@@ -27,7 +28,7 @@ class RefusedError(DowseError):
     http_status = 403
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """The policy of one connection."""
 

@@ -7,13 +7,14 @@ turned by the dialect's own `failed` into the form that its specification asks f
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from dowse.errors import DowseError, UsageError
 from dowse.interfaces.mcp.access import Access
 from dowse.interfaces.mcp.shown import all_shown
+from dowse.records import record
 from dowse.types import Event
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class UnexpectedError(DowseError):
     code = "internal"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hints:
     """The four annotations that tell a client how careful to be with a tool."""
 
@@ -65,7 +66,7 @@ READS = Hints()
 """A tool that only looks at the index."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reply:
     """What a tool answers, in the protocol's own shape."""
 
@@ -87,7 +88,7 @@ class Reply:
         return cls.text(json.dumps(value, ensure_ascii=False), value, is_error=is_error)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """What a function of a dialect works with."""
 
@@ -111,7 +112,7 @@ class Call:
         return self.access.with_roots(root for root in known if root).check_path(path)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tool:
     """One row of the table of tools."""
 
@@ -131,7 +132,7 @@ class Tool:
     """False for a tool that must know what was left out, because its defaults are settings of a collection."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resource:
     """Something that can be read by its address; one with `{name}` or `{+path}` in it is a template."""
 
@@ -144,7 +145,7 @@ class Resource:
     """From the address asked for and what stands at its variables, as sent, to the contents."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptArgument:
     """A blank in a prompt."""
 
@@ -153,7 +154,7 @@ class PromptArgument:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prompt:
     """A text that a person can put into the conversation."""
 
@@ -165,7 +166,7 @@ class Prompt:
     arguments: tuple[PromptArgument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dialect:
     """The tables of one dialect."""
 

@@ -6,13 +6,14 @@ browser itself refuses to make markup of a string.
 """
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+
+from dowse.records import record
 
 __all__ = ["STATIC", "page_routes"]
 
@@ -26,7 +27,7 @@ _MEDIA_TYPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _File:
     body: bytes
     media_type: str

@@ -1,9 +1,9 @@
 """The hits of an answer, as many as fit: what an interface calls with its own serializer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from dowse.errors import UsageError
+from dowse.records import record
 from dowse.search.budget.cursors import make_cursor, read_cursor
 from dowse.search.budget.packing import Packed, Rest, pack
 from dowse.search.budget.portions import Count, Portion, shorter_passage
@@ -12,7 +12,7 @@ from dowse.types import Answer
 __all__ = ["Page", "fit", "page_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Page:
     """A part of an answer, for a serializer."""
 

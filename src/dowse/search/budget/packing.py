@@ -6,10 +6,10 @@ is returned has been rendered and counted as a whole.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from dowse.errors import UsageError
+from dowse.records import record
 
 __all__ = ["Packed", "Rest", "pack"]
 
@@ -20,7 +20,7 @@ _ROUNDS = 12  # of adding what seems to fit; each is one rendering, and two or t
 _EXAMINED = 50  # how many items are looked at to say what the least would be
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rest:
     """What a response must say of the items that are not in it."""
 
@@ -29,7 +29,7 @@ class Rest:
     """Asks for them; empty where there are none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Packed(Generic[Item, Rendered]):
     """A response that fits."""
 

@@ -1,8 +1,9 @@
 """A hit as much of which is shown as fits, with true spans and a mark for what is left out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from dowse.records import record
 from dowse.search.budget.sentences import cut
 from dowse.types import Chunk, Hit, Snippet
 
@@ -13,7 +14,7 @@ Count = Callable[[str], int]
 _LEAST = 8  # tokens: fewer of a longer text say nothing
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Portion:
     """A hit, whole or shortened; its chunk's and snippet's texts and spans are those of what is shown."""
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import nlargest
 from itertools import islice
 
 from dowse.errors import NotFoundError, UsageError
 from dowse.ports import Snapshot
+from dowse.records import record
 from dowse.search import lookup
 from dowse.search.citations import Citation, cite, text_hash
 from dowse.search.references import Reference, parse_citation
@@ -32,7 +33,7 @@ _OLD = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """A span of a document's text."""
 

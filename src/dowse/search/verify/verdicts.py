@@ -1,8 +1,8 @@
 """What can be said of a citation or quote, in a form that every interface can show."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from dowse.records import record
 from dowse.search.citations import Citation
 from dowse.types import Freshness
 
@@ -11,7 +11,7 @@ __all__ = ["State", "Verdict"]
 State = Literal["valid", "moved", "changed", "gone"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """Whether a citation or quote holds."""
 

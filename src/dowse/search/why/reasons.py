@@ -1,8 +1,8 @@
 """What can be said of a document and a query, in a form that every interface can show."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from dowse.records import record
 from dowse.types import DocumentInfo, Explain, Hit, LedgerEntry
 
 __all__ = ["Outcome", "Why"]
@@ -10,7 +10,7 @@ __all__ = ["Outcome", "Why"]
 Outcome = Literal["found", "below_the_cut", "filtered", "no_match", "not_indexed"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Why:
     """What became of a document in the answer to a query."""
 

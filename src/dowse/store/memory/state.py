@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from uuid import UUID
 
+from dowse.records import record
 from dowse.text.passage import embedding_text, vector_key
 from dowse.types import (
     Chunk,
@@ -26,7 +27,7 @@ Place: TypeAlias = tuple[str, str]
 """Collection and path."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One live document: its info, the content it shows, and the number of this version of it."""
 

@@ -9,10 +9,10 @@ DOWSE_OPENSEARCH_USER and DOWSE_OPENSEARCH_PASSWORD, or DOWSE_OPENSEARCH_TOKEN.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
 from dowse.errors import ConfigError
+from dowse.records import record
 
 __all__ = ["SCHEMES", "Address"]
 
@@ -24,7 +24,7 @@ _LIMITS = {"shards": (1, 1024), "replicas": (0, 16), "timeout": (1, 600), "tls":
 """What may follow the question mark, and in which range."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Address:
     """One cluster, and the prefix of the indexes there that are ours."""
 

@@ -6,10 +6,11 @@ and the sequence of acknowledged writes: a reader that finds it unchanged need n
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 from dowse.errors import NotFoundError
+from dowse.records import record
 from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.layout import Indexes
 from dowse.types import Chunking, Collection, Context, ModelIdentity
@@ -21,7 +22,7 @@ COUNTERS = "counters"
 _COUNT = "ctx._source.versions += params.versions; ctx._source.sequence += params.sequence;"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Catalog:
     """What the catalogue says at one moment."""
 

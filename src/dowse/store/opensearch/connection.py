@@ -10,11 +10,11 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from dowse.errors import DowseError, StoreError, StoreUnavailableError
+from dowse.records import record
 from dowse.store.opensearch.address import Address
 from dowse.store.opensearch.failures import in_our_words
 
@@ -31,7 +31,7 @@ _PATIENCE = 12.0
 _LONGEST_PAUSE = 2.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Write:
     """One write of a bulk: its action with the address of the document, and its body."""
 
@@ -45,7 +45,7 @@ class Write:
     """The sequence number and primary term that the document must still have."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """What became of one write."""
 

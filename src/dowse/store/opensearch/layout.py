@@ -6,10 +6,10 @@ vectors, the ledger, and which document has which place. `state` holds the catal
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dowse.errors import NotFoundError, StoreError, StoreUnavailableError, StoreVersionError
+from dowse.records import record
 from dowse.store.opensearch.address import Address
 from dowse.store.opensearch.connection import Connection
 from dowse.text.analyse import ANALYSER
@@ -28,7 +28,7 @@ LONGEST_RESULT = 100_000
 """How many hits one search may have; whoever wants more of the best gets so many."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Indexes:
     """The names of the indexes of one store."""
 

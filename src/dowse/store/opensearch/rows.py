@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from dowse.records import record
 from dowse.store.opensearch.facts import chunk_facts, document_facts
 from dowse.store.opensearch.layout import lexical_field, vector_field
 from dowse.text.fields import lexical_rows
@@ -67,7 +68,7 @@ def chunk_id(version: int, ordinal: int) -> str:
     return f"{version}-{ordinal}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Record:
     """One live version of a document, as its record in the index says."""
 

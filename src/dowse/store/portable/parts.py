@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.errors import ConflictError, DowseError, NotFoundError
 from dowse.ports import Snapshot, Store
+from dowse.records import record
 from dowse.text.passage import embedding_text, vector_key
 from dowse.types import Collection, Content, Context, Draft, ModelIdentity, new_document_id, now_ms
 
@@ -24,7 +25,7 @@ _FOREIGN = "imported "
 so that nobody can say in advance what it contains."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Head:
     """What is known of a collection before its documents."""
 
@@ -35,7 +36,7 @@ class Head:
     documents: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """Some documents with the vectors of their passages. Content that an earlier part brought is left out."""
 

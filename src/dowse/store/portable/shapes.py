@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -150,7 +150,7 @@ def head_from(made: Mapping[str, Any]) -> tuple[Collection, tuple[Context, ...],
         included=_value(known, "included", bool),
         description=_text(known, "description", 1 << 16),
         exclude=tuple(exclude),
-        chunking=Chunking(*(_whole(chunking, each, 4_096) for each in Chunking.__slots__)) if chunking else None,
+        chunking=Chunking(*(_whole(chunking, each.name, 4_096) for each in fields(Chunking))) if chunking else None,
         settings=_metadata(known, "settings"),
     )
     contexts = tuple(

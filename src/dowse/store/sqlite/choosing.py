@@ -2,9 +2,9 @@
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from dowse.records import record
 from dowse.store.sqlite import rows
 from dowse.store.sqlite.filtering import Condition, condition_of, prepare
 from dowse.types import Filter, Ref, ref_of, version_of
@@ -12,7 +12,7 @@ from dowse.types import Filter, Ref, ref_of, version_of
 __all__ = ["Chosen", "as_condition", "chosen_by"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chosen:
     """The live documents or passages that a filter lets through."""
 

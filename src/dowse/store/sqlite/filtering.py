@@ -9,7 +9,6 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -18,6 +17,7 @@ from dowse.filters.dates import period_of
 from dowse.filters.fields import Field, field_of
 from dowse.filters.matching import comparison_of, local_now
 from dowse.filters.tree import And, Compare, Filter, Not, Operator, leaves
+from dowse.records import record
 from dowse.types import MetadataValue
 
 __all__ = ["Condition", "condition_of", "metadata_keys", "prepare"]
@@ -71,7 +71,7 @@ Parameters: TypeAlias = tuple[Any, ...]
 _Said: TypeAlias = tuple[str, Parameters]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Condition:
     """What stands after WHERE, with one value for each of its question marks. It is never NULL."""
 

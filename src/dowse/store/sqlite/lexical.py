@@ -14,7 +14,6 @@ import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from operator import neg
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ import tantivy
 
 from dowse.durable import make_folder
 from dowse.ports import NONE, Alternatives
+from dowse.records import record
 from dowse.text.fields import BOOSTS, ceiling, idf
 
 WRITER_BYTES = 50_000_000  # one segment per batch for batches of some 40 MB of terms
@@ -38,7 +38,7 @@ class LexicalError(OSError):
     """The word index cannot be read or written; SQLite has everything that is needed to make it anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One chunk as tantivy gets it: analysed terms, joined by spaces, per field."""
 

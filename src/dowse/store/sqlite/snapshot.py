@@ -3,12 +3,13 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
 
 from dowse.ports import NONE, Alternatives
+from dowse.records import record
 from dowse.store.sqlite import rows, whole
 from dowse.store.sqlite.lexical import LexicalError
 from dowse.store.sqlite.passages import Passages
@@ -47,7 +48,7 @@ _LARGEST = 2**63 - 1  # number that SQLite takes
 _PLACES_KEPT = 50_000  # rows and refs; some 10 MB
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Derived:
     """The derived indexes as they belong to one change number, and what of them does not count."""
 

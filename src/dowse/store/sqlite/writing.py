@@ -10,13 +10,13 @@ that died in 3 leave tantivy with a later commit: until then SQLite's word keeps
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from dowse.errors import NotFoundError, StoreError
+from dowse.records import record
 from dowse.store.sqlite import rows
 from dowse.store.sqlite.lexical import WRITER_BYTES, Entry, LexicalIndex
 from dowse.text.analyse import ANALYSER
@@ -35,7 +35,7 @@ _KEY = 12  # the place of the key among the columns below
 _COMMITS_KEPT = 1000  # how far back an index that lags can be caught up without a rebuild
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prepared:
     """A draft with everything computed that needs no lock."""
 

@@ -6,8 +6,10 @@ packages with the parser inside the wheel; a language whose package is missing i
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
+
+from dowse.records import record
 
 __all__ = ["LANGUAGES", "Language", "Role"]
 
@@ -34,7 +36,7 @@ _WRAP = Role("wrap")
 _LEAD = Role("lead")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Language:
     """One row of the table."""
 

@@ -1,7 +1,8 @@
 """What may be taken, and how that can go wrong."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from dowse.records import record
 
 __all__ = ["Cause", "Limits", "LostError"]
 
@@ -11,7 +12,7 @@ _CLOCK_FACTOR = 5
 """Processor time tells a file that is slow to read from a machine that is busy; the clock is for what only waits."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """What reading one file may take."""
 

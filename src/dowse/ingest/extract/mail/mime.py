@@ -13,6 +13,7 @@ from dowse.errors import SourceError
 from dowse.ingest.extract.charsets import decode_declared
 from dowse.ingest.extract.hypertext.reading import decode_html
 from dowse.ingest.extract.mail.headers import Headers, read_headers
+from dowse.records import record
 
 __all__ = ["Body", "Text", "read_body"]
 
@@ -28,7 +29,7 @@ _SEALED = frozenset({"multipart/encrypted", "application/pkcs7-mime", "applicati
 _MESSAGES = frozenset({"message/rfc822", "message/global"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """A text to be read."""
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dowse.errors import NotFoundError, UsageError
 from dowse.filters import Compare
+from dowse.records import record
 from dowse.search.references import parse_citation
 from dowse.types import Document
 
@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"(?:file:|https?://|[/~]|[A-Za-z]:[\\/])", re.IGNORECASE)
 _GLOB_SIGNS = frozenset("*?[{")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wanted:
     """One document, and the lines of it that are meant; None: all."""
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dowse.errors import ConflictError, NotFoundError, UsageError
 from dowse.ingest.freshness import freshness_of
@@ -12,6 +12,7 @@ from dowse.interfaces.mcp.dialect import Arguments, BadArgumentsError, Call, Jso
 from dowse.interfaces.mcp.dialects.dowse import naming
 from dowse.interfaces.mcp.dialects.dowse.answers import fits, longest_fit, rendered, reply, too_small, without_empty
 from dowse.interfaces.mcp.dialects.dowse.naming import Wanted
+from dowse.records import record
 from dowse.types import Document, Freshness
 
 __all__ = ["get", "read"]
@@ -23,7 +24,7 @@ _TOKEN = 8  # characters that hardly any text has per token; where one has, its 
 _WORTHWHILE = 200  # characters: less of a document is not worth a place behind others
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """A document from some character on, or the reason why there is none."""
 

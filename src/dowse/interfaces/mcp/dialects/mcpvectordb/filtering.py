@@ -6,7 +6,6 @@ result has a field of that name.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
@@ -14,6 +13,7 @@ from dowse.errors import UsageError
 from dowse.filters import And, Compare, Filter, Not, Or, both, period_of
 from dowse.interfaces.mcp.dialect import BadArgumentsError
 from dowse.interfaces.mcp.dialects.mcpvectordb.shapes import WEB, kept, media_types_of
+from dowse.records import record
 
 __all__ = ["filter_of", "in_their_words"]
 
@@ -27,7 +27,7 @@ _HAS_EXTENSION = And((Compare("source", "glob", "?*.?*"), Not(Compare("source", 
 _HAS_NO_TIME = Compare("modified", "eq", 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Field:
     """What a field of a result takes, and what it means in our words."""
 

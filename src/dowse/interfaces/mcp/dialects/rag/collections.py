@@ -1,11 +1,12 @@
 """Collections, and what they say about chunking and searching."""
 
 import difflib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from dowse.engine import Engine
 from dowse.interfaces.mcp.dialect import Json
 from dowse.interfaces.mcp.dialects.rag.failures import CollectionNotFoundError
+from dowse.records import record
 from dowse.search.fuse import WEIGHTS
 from dowse.types import Chunking, Collection, CollectionStats
 
@@ -19,7 +20,7 @@ _LISTED = 10  # names in a message
 _SHOWN = 60  # characters of a name in a message
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchSettings:
     """How a collection is searched where the call says nothing else."""
 
