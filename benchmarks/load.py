@@ -106,6 +106,7 @@ def measure(place: Path, asked: Sequence[str], clients: int, seconds: float) -> 
         with indexing(port, place) as runs:
             under_load = asyncio.run(asking(port, asked, clients, seconds))
         passages = call(port, "GET", "/api/v1/collections/bench")["chunks"]
+        helpers = len(helpers_of(process))
     times = sorted(under_load.seconds)
     return {
         "passages": passages,
@@ -114,6 +115,7 @@ def measure(place: Path, asked: Sequence[str], clients: int, seconds: float) -> 
         "HTTP beyond the engine call, CPU-ms": server_ms - engine_ms,
         "few clients, p50 ms": percentile(sorted(alone.seconds), 50),
         "clients at once": clients,
+        "processes that help": helpers,
         "seconds": seconds,
         "index jobs begun meanwhile": len(runs),
         "requests": len(times),
@@ -220,9 +222,17 @@ def call(port: int, method: str, path: str, body: object = None) -> Any:
 
 
 def cpu_of(process: int) -> float:
-    """Seconds of CPU that a process has used, all its threads together."""
-    used = (Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()
-    return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+    """Seconds of CPU that a process has used, all its threads and the processes that help it together."""
+    ticks = 0
+    for each in [str(process), *helpers_of(process)]:
+        used = (Path("/proc") / each / "stat").read_text().rpartition(")")[2].split()
+        ticks += int(used[11]) + int(used[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def helpers_of(process: int) -> list[str]:
+    """The processes that it has started and that still run."""
+    return (Path("/proc") / str(process) / "task" / str(process) / "children").read_text().split()
 
 
 # The clients

@@ -75,11 +75,16 @@ def build_index(folder: Path) -> None:
 
 @contextmanager
 def serving(
-    folder: Path, access: Access | None = None, options: Options | None = None, tls: Tls | None = None, **door: Any
+    folder: Path,
+    access: Access | None = None,
+    options: Options | None = None,
+    tls: Tls | None = None,
+    max_memory: int = 0,
+    **door: Any,
 ) -> Iterator[Api]:
     """The whole application on a free port of this machine, in a thread."""
     policy = access or Access.over_http([folder])
-    with open_at(folder) as engine, socket.create_server(("127.0.0.1", 0)) as listener:
+    with open_at(folder, max_memory=max_memory) as engine, socket.create_server(("127.0.0.1", 0)) as listener:
         tokens = Tokens(engine.config.index_dir)
         shared = Serving(engine, policy)
         rules = Door(policy, **{"token": TOKEN, "find": tokens.find, **door})

@@ -16,7 +16,7 @@ PATIENT = 30.0
 def lanes() -> Iterator[Lanes]:
     made = Lanes()
     yield made
-    made.close()
+    asyncio.run(made.close())
 
 
 def test_short_look_ups_go_one_after_the_other_in_one_thread(lanes: Lanes) -> None:
@@ -78,7 +78,7 @@ def test_a_call_that_outlives_the_server_ends_without_a_word(lanes: Lanes, caplo
     with pytest.raises(RequestTimeoutError):
         asyncio.run(lanes.run("quick", 0.01, over.wait, PATIENT))
     over.set()
-    lanes.close()
+    asyncio.run(lanes.close())
     for thread in threading.enumerate():
         if thread.name.startswith("dowse-quick"):
             thread.join(PATIENT)

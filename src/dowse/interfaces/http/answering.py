@@ -1,7 +1,6 @@
 """One endpoint per address: checks a request by its row, has the row's function do it, and renders what comes of it."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from dowse.errors import DowseError
 from dowse.interfaces import wire
 from dowse.interfaces.http import asking
+from dowse.interfaces.http.deputies import Errand
 from dowse.interfaces.http.door import unauthorized
 from dowse.interfaces.http.errors import BodyTimeoutError, MethodError
 from dowse.interfaces.http.lanes import Lanes
+from dowse.interfaces.http.making import make
 from dowse.interfaces.http.metrics import Metrics
 from dowse.interfaces.http.rows import Answered, Asked, Row, enveloped
-from dowse.interfaces.mcp.dialect import Json, UnexpectedError
+from dowse.interfaces.mcp.dialect import Json
 from dowse.interfaces.mcp.schema import Checker
 from dowse.records import record
 
@@ -31,7 +32,6 @@ __all__ = ["JSON", "Shape", "Shared", "as_error", "failed", "routes_of"]
 
 JSON = "application/json"
 _BODY_SECONDS = 30.0
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -120,26 +120,9 @@ class _Endpoint:
             if_none_match=headers.get("if-none-match", ""),
         )
         lane = row.lane if isinstance(row.lane, str) else row.lane(arguments)
-        made: Response = await self._shared.lanes.run(lane, row.seconds, _made, row, asked, self._shape)
-        return made
-
-
-def _made(row: Row, asked: Asked, shape: Shape) -> Response:
-    """In a thread: what the row's function gives, as it goes over the wire."""
-    try:
-        answered = row.run(asked)
-    except DowseError:
-        raise
-    except Exception as error:
-        _log.exception("%s failed unexpectedly", row.name)
-        raise UnexpectedError(
-            "Something went wrong inside of the server.", hint="Its log on stderr has the details."
-        ) from error
-    status = answered.status or row.statuses[0]
-    if status == 304:  # noqa: PLR2004  # Not Modified
-        return Response(None, status, answered.headers)
-    text = answered.text if answered.text is not None else shape.made(asked, answered)
-    return Response(text.encode(), status, answered.headers, media_type=JSON)
+        errand = Errand.of(row, asked) if row.elsewhere else None
+        made = await self._shared.lanes.run(lane, row.seconds, make, row, asked, self._shape.made, errand=errand)
+        return Response(made.body, made.status, made.headers, media_type=None if made.body is None else JSON)
 
 
 async def _within(seconds: float, reading: Any) -> bytes:

@@ -9,10 +9,12 @@ from functools import partial
 from dowse.errors import DowseError, NotFoundError
 from dowse.interfaces.http import qmd, root
 from dowse.interfaces.http.answering import Shared, failed, routes_of
+from dowse.interfaces.http.deputies import Deputies
 from dowse.interfaces.http.door import Door
 from dowse.interfaces.http.errors import MethodError
 from dowse.interfaces.http.events import events_route, is_stream
 from dowse.interfaces.http.guard import Guard, Limits, to_stderr
+from dowse.interfaces.http.lanes import Lanes
 from dowse.interfaces.http.metrics import Metrics
 from dowse.interfaces.http.table import TABLE
 from dowse.interfaces.mcp.dialect import Dialect
@@ -44,6 +46,8 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     log: bool = False
     """Whether each request is told on stderr."""
+    workers: int = 0
+    """How many processes may look things up beside this one, when many ask at once."""
 
 
 def make_app(
@@ -56,7 +60,7 @@ def make_app(
 ) -> Guard:
     """The application; `default` is the dialect at /mcp and /sse, `more` are further routes."""
     chosen = options or Options()
-    shared = Shared(serving)
+    shared = Shared(serving, lanes=Lanes(_deputies(serving, chosen.workers)))
     mcp_routes, running = endpoints_of(dialects, default, serving)
     routes = [
         *routes_of(TABLE, shared),  # what is asked the most comes first: they are tried one after the other
@@ -72,7 +76,7 @@ def make_app(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with running():
             yield
-        shared.lanes.close()
+        await shared.lanes.close()
 
     app = Starlette(
         routes=routes,
@@ -91,6 +95,12 @@ def make_app(
         refused=qmd.refused,
         log=to_stderr if chosen.log else None,
     )
+
+
+def _deputies(serving: Serving, most: int) -> Deputies | None:
+    config = serving.engine.config
+    # What a ceiling leaves to one process is too little to be shared.
+    return Deputies(config, most) if most and not config.max_memory else None
 
 
 def _give_way(metrics: Metrics) -> None:

@@ -1,8 +1,8 @@
-"""The threads that the engine's synchronous verbs run in, so many per kind.
+"""Where the engine's synchronous verbs run: threads, so many per kind, and for look-ups processes beside this one.
 
 What only looks things up never stands behind what asks a model. Look-ups take a few milliseconds of Python, of which
 a process runs one at a time: several at once only cost the changes between them. So they go one after the other in
-one thread, and what stands behind one that takes long goes to others.
+one thread, what stands behind one that takes long goes to others, and what many ask at once to deputies.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dowse.interfaces.http.deputies import Deputies, Errand
 from dowse.interfaces.http.errors import RequestTimeoutError
 from dowse.interfaces.mcp.dialect import Lane
 
@@ -27,30 +28,47 @@ _LONG = 0.2
 
 
 class Lanes:
-    """Only the event loop calls it. A call that takes too long keeps its thread until it ends."""
+    """Only the event loop calls it. A call that takes too long keeps its place until it ends."""
 
-    def __init__(self) -> None:
-        self._lanes = {name: _Lane(name, *threads) for name, threads in _THREADS.items()}
+    def __init__(self, deputies: Deputies | None = None) -> None:
+        self._deputies = deputies
+        self._lanes = {
+            name: _Lane(name, *threads, deputies if name == "quick" else None) for name, threads in _THREADS.items()
+        }
 
-    async def run(self, lane: Lane, seconds: float, function: Callable[..., Any], *arguments: object) -> Any:
-        """The function's value.
+    @property
+    def workers(self) -> int:
+        """How many processes help at present."""
+        return self._deputies.count if self._deputies else 0
+
+    async def run(
+        self,
+        lane: Lane,
+        seconds: float,
+        function: Callable[..., Any],
+        *arguments: object,
+        errand: Errand | None = None,
+    ) -> Any:
+        """The function's value, or that of the errand, which stands for the same.
 
         Raises:
             RequestTimeoutError: it took longer than that.
         """
-        future = self._lanes[lane].submit(partial(function, *arguments))
-        done, _ = await asyncio.wait([future], timeout=seconds)
+        answer = self._lanes[lane].submit(partial(function, *arguments), errand)
+        done, _ = await asyncio.wait([answer], timeout=seconds)
         if done:
-            return future.result()
-        future.cancel()
+            return answer.result()
+        answer.cancel()
         raise RequestTimeoutError(
             f"The answer took longer than {seconds:g} seconds.", hint="Ask for less, or start it as a job."
         )
 
-    def close(self) -> None:
-        """Let the threads end with what they do."""
+    async def close(self) -> None:
+        """Let the threads end with what they do, and the deputies at once."""
         for lane in self._lanes.values():
             lane.close()
+        if self._deputies is not None:
+            await self._deputies.close()
 
 
 @dataclass(eq=False, slots=True)
@@ -59,6 +77,7 @@ class _Call:
 
     function: Callable[[], Any]
     answer: "asyncio.Future[Any]"
+    errand: Errand | None
     begun: float | None = None
     in_thread: "Future[Any] | None" = None
 
@@ -68,28 +87,59 @@ class _Call:
 
 
 class _Lane:
-    """Threads for one kind of calls."""
+    """The places for one kind of calls, and those that wait for one."""
 
-    def __init__(self, name: str, usual: int, more: int) -> None:
+    def __init__(self, name: str, usual: int, more: int, deputies: Deputies | None) -> None:
         self._pool = ThreadPoolExecutor(usual, f"dowse-{name}")
         self._more = ThreadPoolExecutor(more, f"dowse-more-{name}") if more else None
         self._usual = usual
+        self._waiting: deque[_Call] = deque()
         self._calls: deque[_Call] = deque()  # of the usual threads, in their order
         self._look: asyncio.TimerHandle | None = None
+        self._deputies = deputies
+        if deputies is not None:
+            deputies.on_room = self._go_on
 
-    def submit(self, function: Callable[[], Any]) -> "asyncio.Future[Any]":
-        call = _Call(function, asyncio.get_running_loop().create_future())
-        if self._more is not None and self._is_held_up():
-            self._start(call, self._more)
-        else:
-            self._calls.append(call)
-            self._start(call, self._pool)
-            self._look_later()
+    def submit(self, function: Callable[[], Any], errand: Errand | None) -> "asyncio.Future[Any]":
+        call = _Call(function, asyncio.get_running_loop().create_future(), errand)
+        self._waiting.append(call)
+        self._go_on()
         return call.answer
 
     def close(self) -> None:
         for pool in filter(None, (self._pool, self._more)):
             pool.shutdown(wait=False, cancel_futures=True)
+
+    def _go_on(self) -> None:
+        """Give what waits to whoever has room, first come, first served."""
+        while self._waiting and self._has_begun(self._waiting[0]):
+            self._waiting.popleft()
+        if self._waiting and self._deputies is not None:
+            self._deputies.look_at(sum(call.errand is not None for call in self._waiting))
+        if self._more is not None and self._look is None and (self._waiting or len(self._calls) > self._usual):
+            self._look = asyncio.get_running_loop().call_later(_LONG, self._make_way)
+
+    def _has_begun(self, call: _Call) -> bool:
+        """Whether it need not wait any more."""
+        if call.answer.done():
+            return True  # nobody wants it any more
+        if self._deputies is not None and call.errand is not None:
+            again = partial(self._again, call)
+            if self._deputies.send(call.errand, call.answer, again):
+                return True
+        if self._more is not None and self._is_held_up():
+            self._start(call, self._more)
+            return True
+        if len(self._calls) <= self._usual:  # one more than can run: it begins as soon as another ends
+            self._calls.append(call)
+            self._start(call, self._pool)
+            return True
+        return False
+
+    def _again(self, call: _Call) -> None:
+        """Have a call done here that a deputy did not live to answer."""
+        call.errand = None
+        self._waiting.appendleft(call)
 
     def _start(self, call: _Call, pool: ThreadPoolExecutor) -> None:
         loop = asyncio.get_running_loop()
@@ -104,30 +154,27 @@ class _Lane:
     def _ended(self, call: _Call, running: "Future[Any]") -> None:
         if running.cancelled():
             return
+        if call in self._calls:
+            self._calls.remove(call)
         if not call.answer.done():
             if error := running.exception():
                 call.answer.set_exception(error)
             else:
                 call.answer.set_result(running.result())
+        self._go_on()
 
     def _is_held_up(self) -> bool:
         """Whether every usual thread is at a call that takes long."""
-        while self._calls and self._calls[0].in_thread is not None and self._calls[0].in_thread.done():
-            self._calls.popleft()
-        first = list(self._calls)[: self._usual]
         now = time.monotonic()
-        return len(first) == self._usual and all(call.begun and now - call.begun > _LONG for call in first)
-
-    def _look_later(self) -> None:
-        if self._more is not None and self._look is None and len(self._calls) > self._usual:
-            self._look = asyncio.get_running_loop().call_later(_LONG, self._make_way)
+        long = [call for call in self._calls if call.begun and now - call.begun > _LONG]
+        return len(long) >= self._usual
 
     def _make_way(self) -> None:
         """Let what is held up go on elsewhere."""
         self._look = None
-        if self._is_held_up() and self._more is not None:
-            for call in list(self._calls)[self._usual :]:
+        if self._more is not None and self._is_held_up():
+            for call in list(self._calls):
                 if call.in_thread is not None and call.in_thread.cancel():
                     self._calls.remove(call)
-                    self._start(call, self._more)
-        self._look_later()
+                    self._waiting.appendleft(call)
+        self._go_on()

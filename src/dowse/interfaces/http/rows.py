@@ -97,6 +97,8 @@ class Row:
     """Those that only this route has; what every route can say is added."""
     writes: bool = False
     lane: Lane | Callable[[Arguments], Lane] = "quick"
+    elsewhere: bool = False
+    """Whether another process may do it while it is quick: all that it needs is the index and its arguments."""
     paged: bool = False
     largest_body: int = LARGEST_JSON
     seconds: float = 30.0

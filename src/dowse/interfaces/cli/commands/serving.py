@@ -109,6 +109,12 @@ def mcp(session: Session, /, dialect: str | None, collection: str | None, *, no_
 @click.option(
     "--max-requests", type=click.IntRange(1, 10_000), default=128, show_default=True, help="Under way at once."
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(0, 64),
+    metavar="N",
+    help="Processes that help with searches by words while many ask at once; by default one per further core, up to 4.",
+)
 @click.option("--no-access-log", is_flag=True, help="Tell nothing of requests on stderr.")
 @policy_options
 @_no_daemon_option
@@ -210,6 +216,7 @@ def _over_http(
         tokens = Tokens(engine.config.index_dir)
         _check_tokens(host, options["token"], tokens)
         from dowse.interfaces.http import app, serving  # a second of imports: mistakes are told before
+        from dowse.interfaces.http.deputies import usual_number
         from dowse.interfaces.http.guard import Limits
         from dowse.interfaces.mcp.server import Serving
 
@@ -217,7 +224,8 @@ def _over_http(
         settings = {"collection": collection} if collection else {}
         shared = Serving(engine, access, settings)
         limits = Limits(requests=options["max_requests"], rate=options["rate_limit"])
-        chosen = app.Options(limits, log=not options["no_access_log"] and not session.quiet)
+        workers = usual_number() if options["workers"] is None else options["workers"]
+        chosen = app.Options(limits, log=not options["no_access_log"] and not session.quiet, workers=workers)
         tls = serving.Tls(options["tls_cert"], options["tls_key"]) if options["tls_cert"] else None
         made = app.make_app(
             map(load, dict.fromkeys([*DIALECTS, default.name])), default.name, shared, door, options=chosen
