@@ -48,6 +48,7 @@ HEAVY: dict[str, str | tuple[str, ...]] = {
     "huggingface_hub": "inference",
     "xllamacpp": "inference",
     **dict.fromkeys(("jsonschema", "mcp", "mcp_types", "pydantic"), "interfaces/mcp"),
+    "pydantic_core": "interfaces/http",
     **dict.fromkeys(("anyio", "starlette"), "interfaces"),
     **dict.fromkeys(("h11", "uvicorn"), "interfaces/http"),
     "platformdirs": "config.py",

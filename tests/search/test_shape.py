@@ -1,5 +1,6 @@
 """The shape of an answer: copies folded, neighbours merged, variety and newness preferred, each on request."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -7,10 +8,12 @@ import pytest
 from contract.builders import make_draft, put_texts
 from dowse.errors import UsageError
 from dowse.ports import Store
+from dowse.search import searching
 from dowse.types import Chunk, Content, Fingerprint, now_ms
 from search.asking import ask, embed_all, files
 
 DAY = 86_400_000_000_000
+WORDS = ("harbour", "gate", "bread", "stairs", "night", "keys")
 
 
 def long_document(store: Store, path: str, *sentences: str) -> str:
@@ -87,6 +90,21 @@ def test_a_long_run_of_hits_becomes_several_passages(store: Store) -> None:
     assert len(hits) == 3
     assert all(hit.chunk.text == text[hit.chunk.start : hit.chunk.end] for hit in hits)
     assert "".join(sorted(hit.chunk.text.replace("\n", "") for hit in hits)).count("Harbour") == 9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_passages_that_cannot_be_in_the_answer_are_not_read_and_change_nothing(
+    store: Store, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - the same texts every time, not a secret
+    for number in range(6):
+        sentences = [f"{' '.join(chance.choices(WORDS, k=4))} {number} {at}." for at in range(12)]
+        long_document(store, f"{number}.md", *sentences)
+    asks = [{"limit": limit, "min_score": least} for limit in (1, 2, 5, 20) for least in (0.0, 0.4)]
+    few = [ask(store, "harbour gate", mode="lex", merge=True, **each).hits for each in asks]
+    monkeypatch.setattr(searching, "_of_first_runs", lambda refs, _: refs)
+    assert [ask(store, "harbour gate", mode="lex", merge=True, **each).hits for each in asks] == few
+    assert any(hit.chunk.text.count(".") > 1 for hits in few for hit in hits)
 
 
 def test_diversity_puts_what_says_the_same_behind_what_says_something_else(copies: Store) -> None:

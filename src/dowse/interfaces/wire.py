@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dowse.errors import DowseError
@@ -66,6 +67,7 @@ def compact(value: object) -> str:
     return text
 
 
+@lru_cache(maxsize=1024)  # of the documents that are found again and again
 def iso(milliseconds: int) -> str | None:
     """A stored time as ISO 8601 in UTC with milliseconds and Z; None for a time that never was."""
     if not milliseconds:

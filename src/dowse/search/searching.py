@@ -76,10 +76,13 @@ class Searching:
             if len(picked) >= wanted or is_all or ranking.best_unseen < query.min_score:
                 break
             depth *= _GROWTH
+        is_all = len(picked) < wanted
+        if query.merge and not (query.fold or query.diversity or query.recency or query.rerank):
+            picked = _of_first_runs(picked, query.limit)
         found = recent_first(query, ranking.mode, self._explained(ranking, picked))
         if query.rerank:
             found = self._reranked(found, ranking, depth)
-        return found, len(picked) < wanted
+        return found, is_all
 
     def _picked(self, hits: Sequence[tuple[Ref, float]], wanted: int) -> list[Ref]:
         sieve = self._asked.sieve
@@ -110,6 +113,27 @@ class Searching:
             return found
         known = {passage.ref for passage, _ in read}
         return [*again, *(each for each in found if each[0].ref not in known)]
+
+
+def _of_first_runs(refs: Sequence[Ref], limit: int) -> list[Ref]:
+    """Those that can be in an answer whose neighbours become one, without reading any.
+
+    Passages beside each other are one hit at best, and the others at least one each.
+    """
+    present, kept = set[int](refs), set[int]()
+    for ref in refs:
+        if ref in kept:
+            continue
+        if not limit:
+            break
+        limit -= 1
+        kept.add(ref)
+        for step in (-1, 1):
+            beside = ref + step
+            while beside in present:
+                kept.add(beside)
+                beside += step
+    return [ref for ref in refs if ref in kept]
 
 
 def _sifted(snapshot: Snapshot, sieve: "Sieve", ranking: Sequence[tuple[Ref, float]]) -> Iterator[tuple[Ref, float]]:

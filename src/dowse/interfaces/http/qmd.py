@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from dowse.errors import DowseError, UsageError
-from dowse.interfaces import wire
 from dowse.interfaces.http import fields
 from dowse.interfaces.http.answering import Shape, Shared, as_error, routes_of
+from dowse.interfaces.http.encoding import compact
 from dowse.interfaces.http.errors import TooLargeError
 from dowse.interfaces.http.rows import LARGEST_BODY, Answered, Asked, Row
 from dowse.interfaces.mcp.dialect import Arguments, Json, Tool
@@ -24,7 +24,7 @@ _POSTED = ("search", "vsearch", "query", "get", "multi_get")
 
 def routes(shared: Shared) -> list[BaseRoute]:
     """One per tool, and `/embed`."""
-    return routes_of(ROWS, shared, Shape(lambda _, answered: wire.compact(answered.data), _failed))
+    return routes_of(ROWS, shared, Shape(lambda _, answered: compact(answered.data), _failed))
 
 
 def refused(path: str, error: DowseError) -> Response | None:

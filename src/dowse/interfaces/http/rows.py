@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from dowse.interfaces import wire
+from dowse.interfaces.http.encoding import compact
 from dowse.interfaces.mcp.access import Access
 from dowse.interfaces.mcp.dialect import LONGEST_TEXT, Arguments, Call, Json, Lane
 from dowse.records import record
@@ -124,4 +124,4 @@ def enveloped(asked: Asked, answered: Answered) -> str:
         meta["next_cursor"] = answered.next_cursor
     if answered.notes:
         meta["notes"] = list(answered.notes)
-    return wire.compact({"data": answered.data, "meta": meta})
+    return compact({"data": answered.data, "meta": meta})
