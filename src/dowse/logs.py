@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal, NamedTuple, TypeAlias
 
-__all__ = ["Level", "Record", "listen", "log", "timed"]
+__all__ = ["Level", "Record", "is_heard", "listen", "log", "timed"]
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 Value: TypeAlias = str | int | float | bool | None
@@ -34,6 +34,11 @@ def listen(listener: Callable[[Record], None]) -> Iterator[None]:
         yield
     finally:
         _listeners.remove(listener)
+
+
+def is_heard() -> bool:
+    """Whether anybody listens."""
+    return bool(_listeners)
 
 
 def log(event: str, /, level: Level = "debug", **fields: Value) -> None:

@@ -8,7 +8,7 @@ tests/contract runs every store through the same behaviours.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from uuid import UUID
 
 from dowse.types import (
@@ -57,6 +57,12 @@ class Snapshot(Protocol):
 
     Then evidence is added up. Where it is False, the order of each list is all that counts of it, and answers are
     neither `found` nor `absent`.
+    """
+
+    memory: dict[str, Any]
+    """What was made from this state of the store, for further snapshots of the very same; bounded by whoever fills it.
+
+    A store that keeps none, or whose snapshots show different things, gives each an empty one.
     """
 
     def lexical(

@@ -35,6 +35,8 @@ _PER_IDF = 2.2 * 1.3  # what a word is worth per unit of its idf: in body and ar
 _LARGE = 500  # passages, from which on a word that none of them has says all that it can
 _EVERYWHERE = Scope()
 _PAIR = 2  # scripts without spaces are indexed by such
+_MEMORY = "questions"
+_QUESTIONS_KEPT, _LONGEST_KEPT = 512, 1_000  # of so many characters: 3 MB at the most
 
 
 @record
@@ -102,7 +104,28 @@ class Asked:
 
 
 def understand(snapshot: Snapshot, query: Query, expander: Callable[[], Expander | None]) -> Asked:
-    """Read the query; words and meanings as far as its mode wants them."""
+    """Read the query; words and meanings as far as its mode wants them.
+
+    The next page of an answer, and whoever types, ask the same again: what words of a text are worth is remembered
+    until the index changes. No answer is.
+    """
+    if query.searches or query.expand or query.filter is not None:
+        return _understood(snapshot, query, expander)
+    known: dict[tuple[str, str, bool], Asked] = snapshot.memory.setdefault(_MEMORY, {})
+    key = query.text, query.mode, query.plain
+    asked = known.get(key)
+    if asked is None:
+        asked = _understood(snapshot, query, expander)
+        # Conditions may be of today; and what phrases let through was made for one search.
+        if asked.filter is None and asked.sieve is None and len(query.text) <= _LONGEST_KEPT:
+            if len(known) >= _QUESTIONS_KEPT:
+                known.clear()
+            known[key] = asked
+    # A new one each time, for it remembers what was found in texts.
+    return Asked(asked.words, asked.meanings, asked.sieve, asked.filter, asked.notes, asked.text)
+
+
+def _understood(snapshot: Snapshot, query: Query, expander: Callable[[], Expander | None]) -> Asked:
     if query.searches:
         parsed = typed(query.searches, query.intent)
     else:

@@ -200,16 +200,17 @@ def explain(
 def _explained_by_one(mode: str, evidence: Mapping[LegName, Evidence], refs: Sequence[Ref]) -> dict[Ref, Explain]:
     """The same where one leg says all."""
     ((name, leg),) = evidence.items()
-    hits, ceiling = leg.ranked.hits, leg.ranked.ceiling
-    wanted = set(refs)
-    ranks = {ref: rank for rank, (ref, _) in enumerate(hits, start=1) if ref in wanted}
+    ceiling, values = leg.ranked.ceiling, leg.values
+    ranks = {ref: rank for rank, (ref, _) in enumerate(leg.ranked.hits, start=1)}
     slope, middle = CALIBRATION[mode]
     explained = {}
     for ref in refs:
-        raw = leg.values.get(ref, 0.0)
-        value = min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0
-        legs = (Leg(name, ranks.get(ref), raw, value, 1.0),)
-        explained[ref] = Explain(legs, value, 1 / (1 + math.exp(-slope * (value - middle))))
+        raw = values.get(ref, 0.0)
+        value = raw / ceiling if ceiling else 0.0
+        if not 0.0 <= value <= 1.0:
+            value = min(max(value, 0.0), 1.0)
+        score = 1 / (1 + math.exp(-slope * (value - middle)))
+        explained[ref] = Explain((Leg(name, ranks.get(ref), raw, value, 1.0),), value, score)
     return explained
 
 

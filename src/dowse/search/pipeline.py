@@ -61,19 +61,12 @@ class _Lines:
 
 def _hits(snapshot: Snapshot, picked: Sequence[Found], lines: _Lines | None) -> tuple[Hit, ...]:
     contexts = snapshot.contexts()
-    hits = [
-        Hit(
-            each.passage.info,
-            each.passage.chunk,
-            each.passage.ordinal,
-            each.explain.score,
-            lines.of(place, each.passage.chunk) if lines else _no_snippet(each.passage.chunk),
-            contexts_of(each.passage.info, contexts) if contexts else (),
-            each.explain,
-            copies=each.copies,
-        )
-        for place, each in enumerate(picked)
-    ]
+    hits = []
+    for place, (passage, explain, copies) in enumerate(picked):
+        info, chunk = passage.info, passage.chunk
+        best = lines.of(place, chunk) if lines else Snippet("", chunk.first_line, chunk.start)
+        told = contexts_of(info, contexts) if contexts else ()
+        hits.append(Hit(info, chunk, passage.ordinal, explain.score, best, told, explain, copies=copies))
     return tuple(hits)
 
 
@@ -126,7 +119,3 @@ def _expander(snapshot: Snapshot, query: Query, models: Models) -> Callable[[], 
     from dowse.search.feedback import Feedback  # hardly anybody asks for it
 
     return lambda: Feedback(snapshot, _scope(snapshot, query, query.filter))
-
-
-def _no_snippet(chunk: Chunk) -> Snippet:
-    return Snippet("", chunk.first_line, chunk.start)

@@ -14,7 +14,7 @@ from dowse.search.rank import Ranking, rank
 from dowse.search.recall import recall
 from dowse.search.rerank import by_ranks, rerank
 from dowse.search.shape import Found, is_shaped, recent_first, shaped
-from dowse.types import Explain, Passage, Query, Ref, Scope, version_of
+from dowse.types import ORDINAL_BITS, Explain, Passage, Query, Ref, Scope
 
 if TYPE_CHECKING:
     from dowse.search.sieve import Sieve
@@ -55,7 +55,7 @@ class Searching:
         wanted *= _SPARE if is_shaped(query) or query.recency else 1
         while True:
             found, is_all = self._ranked(wanted)
-            good = [each for each in found if each[1].score >= query.min_score]
+            good = [each for each in found if each[1].score >= query.min_score] if query.min_score else found
             made = shaped(self._snapshot, query, good, self._asked)
             is_enough = len(good) < len(found) or is_all or wanted >= _DEEPEST
             if is_enough or not is_shaped(query) or len(made) >= query.limit:
@@ -153,7 +153,7 @@ def _pick(
     picked: list[tuple[Ref, float]] = []
     taken: dict[int, int] = {}
     for ref, fused in ranking:
-        document = version_of(ref)
+        document = ref >> ORDINAL_BITS  # its version, without the cost of a call
         so_far = taken.get(document, 0)
         if not query.per_document or so_far < query.per_document:
             taken[document] = so_far + 1

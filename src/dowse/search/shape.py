@@ -62,7 +62,7 @@ def recent_first(query: Query, mode: str, found: Sequence[tuple[Passage, Explain
 
 def shaped(snapshot: Snapshot, query: Query, found: Iterable[tuple[Passage, Explain]], asked: Asked) -> list[Found]:
     """What was found, in the shape that the query asks for, best first."""
-    made = [Found(*each) for each in found]
+    made = [Found(passage, explain) for passage, explain in found]
     if query.fold:
         made = _folded(made)
     if query.merge:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from uuid import UUID
 
 from dowse.errors import DowseError, NotFoundError
@@ -58,6 +58,7 @@ class ScopedSnapshot:
         self._names = collections
         self.notes = snapshot.notes
         self.comparable_scores = snapshot.comparable_scores
+        self.memory: dict[str, Any] = {}  # what others see is no concern of whoever sees these
 
     # Searching
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
 from dowse.filters import field_of, leaves, predicate
@@ -53,6 +53,7 @@ class MemorySnapshot:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        self.memory: dict[str, Any] = {}
         self._hashes = sorted({entry.info.content_hash for entry in state.documents.values()})
         self._passages = {
             passage.ref: replace(passage, info=self._told_apart(passage.info)) for passage in state.passages()

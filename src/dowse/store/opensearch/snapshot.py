@@ -56,6 +56,7 @@ class OpenSearchSnapshot:
 
     def __init__(self, view: View, connection: Connection, indexes: Indexes) -> None:
         self._view = view
+        self.memory: dict[str, Any] = {}
         self._connection = connection
         self._indexes = indexes
 

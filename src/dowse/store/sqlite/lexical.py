@@ -12,8 +12,8 @@ import struct
 import tempfile
 import weakref
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from operator import neg
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ LEAST_WRITER_BYTES = 15_000_000  # tantivy works with no less
 _TEXT_OPTION = "freq"
 _CHECKS = 5
 _WORDS_KEPT = 4096  # the terms that searches asked for since the last commit, some 4 MB
+_QUERIES_KEPT = 512  # of them, put together; some 2 MB
 _SEGMENT_FILES = ("fast", "fieldnorm", "idx", "pos", "store", "term")
 _FOOTER = struct.Struct("<II")  # at the end of each of them: the length of a JSON text before it, and a mark
 
@@ -198,6 +199,7 @@ class LexicalView:
         self._schema = schema
         self._total: int = searcher.num_docs
         self._words: dict[str, _Word] = {}
+        self._queries: dict[tuple[str, ...], Any] = {}
 
     def search(
         self,
@@ -211,6 +213,8 @@ class LexicalView:
 
         `within` gives the values that `collection`, `version` or `ref` may have; a field without any is free.
         """
+        if not within and not required:
+            return self._run(self._any_of(terms, alternatives), count)
         wanted = [tantivy.Query.term_set_query(self._schema, field, list(values)) for field, values in within.items()]
         # Side by side, never inside of one another: tantivy goes down into each with the stack of this thread.
         words = self._looked_up(list(dict.fromkeys(required)))
@@ -250,7 +254,14 @@ class LexicalView:
 
     def _any_of(self, terms: Sequence[str], alternatives: Alternatives) -> Any:
         if not alternatives:
-            return tantivy.Query.boolean_query([clause for word in self._looked_up(terms) for clause in word.clauses])
+            key = tuple(terms)
+            query = self._queries.get(key)
+            if query is None:
+                plain = [clause for word in self._looked_up(terms) for clause in word.clauses]
+                if len(self._queries) >= _QUERIES_KEPT:
+                    self._queries = {}
+                query = self._queries[key] = tantivy.Query.boolean_query(plain)
+            return query
         clauses: list[tuple[Any, Any]] = []
         for term, word in zip(terms, self._looked_up(terms), strict=True):
             others = self._weighed(alternatives.get(term, {}))
@@ -303,10 +314,12 @@ class LexicalView:
             hits = self._searcher.search(query, limit=min(count, self._total), count=False).hits
             if not hits:
                 return []
-            scores, addresses = zip(*hits, strict=True)
+            scores, addresses = zip(*hits, strict=True)  # one walk over them, for both
             refs = self._searcher.fast_field_values("ref", addresses)
         if None in refs:
             raise LexicalError("Entries have lost their refs.")
+        if len(set(scores)) == len(scores):  # best first, as tantivy gives them
+            return list(zip(refs, scores, strict=True))
         # Equally good ones come in the order of their addresses. Pairs sort faster than anything with a key.
         return [(ref, -below) for below, ref in sorted(zip(map(neg, scores), refs, strict=True))]
 
@@ -319,14 +332,21 @@ def _view(directory: Path) -> LexicalView:
         return LexicalView(index.searcher(), index.schema)
 
 
-@contextmanager
-def _in_os_words(directory: Path | None = None) -> Iterator[None]:
+class _in_os_words:  # noqa: N801 - what stands after `with`; a generator would cost each search more
     """Turn the failures of tantivy (ValueError, or a panic) into LexicalError, a full disk into ENOSPC."""
-    try:
-        yield
-    except BaseException as error:
-        if not isinstance(error, ValueError) and type(error).__name__ != "PanicException":
-            raise
+
+    __slots__ = ("_directory",)
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._directory = directory
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None or not (isinstance(error, ValueError) or type(error).__name__ == "PanicException"):
+            return
+        directory = self._directory
         text = str(error)
         # A worker that dies does not say why: with less space than a segment may take, that was it.
         died = "writer was killed" in text and directory and shutil.disk_usage(directory).free < WRITER_BYTES

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
+from typing import cast
 
 from dowse.store.sqlite import rows
 from dowse.types import ORDINAL_BITS, ORDINAL_MASK, Chunk, DocumentInfo, Passage, Ref, ordinal_of, version_of
@@ -40,6 +41,8 @@ class Passages:
     def behind(self, connection: sqlite3.Connection, refs: Sequence[Ref]) -> list[Passage]:
         """The passages in the order asked; unknown refs are left out."""
         kept = self._passages
+        if all(known := [kept.get(ref) for ref in refs]):  # as when something is asked again
+            return cast("list[Passage]", known)
         found = {ref: passage for ref in refs if (passage := kept.get(ref))}
         if missing := [ref for ref in refs if ref not in found]:
             read = self._read(connection, missing)

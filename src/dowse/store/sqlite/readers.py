@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,25 +41,27 @@ class Readers:
         self._derived: tuple[int, Derived] | None = None
         self._closed = False
 
-    @contextmanager
-    def snapshot(self) -> Iterator[SqliteSnapshot]:
+    def snapshot(self) -> AbstractContextManager[SqliteSnapshot]:
         """See `ports.Store.snapshot`."""
+        return _Reading(self)
+
+    def open_snapshot(self) -> tuple[sqlite3.Connection, SqliteSnapshot]:
+        """A connection in a transaction, to be released, and what is seen by it."""
         connection = None
         try:
-            try:
-                connection = self._reader()
-                derived = self._begin(connection)
-            except Exception:  # only now: each search would pay for words that few need
-                with in_our_words(self._directory):
-                    raise
-            try:
-                yield SqliteSnapshot(connection, self._directory, derived)
-            except Exception:
-                with sqlite_in_our_words(self._directory):
-                    raise
-        finally:
+            connection = self._reader()
+            return connection, SqliteSnapshot(connection, self._directory, self._begin(connection))
+        except BaseException as error:
             if connection is not None:
-                self._release(connection)
+                self.release(connection)
+            self.say_in_our_words(error, in_our_words)
+            raise
+
+    def say_in_our_words(self, error: BaseException, words: Callable[[Path], AbstractContextManager[None]]) -> None:
+        """Raise what an error means, where that is known. Only now: each search would pay for words that few need."""
+        if isinstance(error, Exception):
+            with words(self._directory):
+                raise error
 
     def _reader(self) -> sqlite3.Connection:
         with self._guard:
@@ -68,10 +70,10 @@ class Readers:
                 return self._idle.pop()
         return connect_reader(self._database, self._upgrade)
 
-    def _release(self, connection: sqlite3.Connection) -> None:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        is_there = os.path.exists(self._database_name)  # noqa: PTH110 - of a path, it costs three times as much
+    def release(self, connection: sqlite3.Connection) -> None:
+        """End the transaction, and keep the connection for the next one."""
+        connection.rollback()
+        is_there = os.access(self._database_name, os.F_OK)  # a third of what `exists` takes, with every search
         with self._guard:
             if not isinstance(connection, Momentary) and is_there and not self._closed:
                 self._idle.append(connection)
@@ -152,7 +154,7 @@ class Readers:
                 connection.execute("BEGIN")
                 yield connection
             finally:
-                self._release(connection)
+                self.release(connection)
 
     def check_open(self) -> None:
         """Raise for a store that was closed."""
@@ -167,3 +169,25 @@ class Readers:
             self._closed = True
         for connection in connections:
             connection.close()
+
+
+class _Reading:
+    """A snapshot for a `with`: a class, for a generator would cost each search twice as much."""
+
+    __slots__ = ("_connection", "_readers")
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> SqliteSnapshot:
+        self._connection, snapshot = self._readers.open_snapshot()
+        return snapshot
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        try:
+            if error is not None:
+                self._readers.say_in_our_words(error, sqlite_in_our_words)
+        finally:
+            if self._connection is not None:
+                self._readers.release(self._connection)

@@ -74,6 +74,7 @@ class SqliteSnapshot:
         self._directory = directory
         self._derived = derived
         self.notes = derived.notes
+        self.memory = derived.memory
 
     # By words
 
