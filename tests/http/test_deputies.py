@@ -159,6 +159,27 @@ def test_a_helper_that_nobody_needs_is_sent_home(
         assert good(ask(api, [words("boiling water")])[0])["results"]
 
 
+@pytest.mark.parametrize("program", ["/bin/false", "/nowhere/python"])
+def test_a_server_whose_helpers_cannot_start_answers_alone(
+    folder: Path, helpers: Callable[[], list[int]], monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    tried: list[object] = []
+    start = asyncio.create_subprocess_exec
+
+    async def counted(*command: Any, **options: Any) -> asyncio.subprocess.Process:
+        tried.append(command)
+        return await start(*command, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
+    monkeypatch.setattr(sys, "executable", program)
+    with serving(folder, options=Options(workers=1)) as api:
+        for _ in range(8):
+            for each in ask(api, [words("green tea")] * MANY):
+                assert good(each)["results"]
+        assert not helpers()
+    assert 1 <= len(tried) <= 3
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_helpers_end_with_their_server(folder: Path, how: signal.Signals) -> None:
     with lines(program("server", "--transport", "http", "--port", "0", "--workers", "1"), folder) as server:

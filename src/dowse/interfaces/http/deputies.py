@@ -103,12 +103,16 @@ class Deputies:
 
     async def _live(self) -> None:
         """One deputy, from its start to its end."""
-        # `-P`: nothing in the folder that the server happens to stand in is imported.
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "dowse.interfaces.http.deputy"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
+        try:
+            # `-P`: nothing in the folder that the server happens to stand in is imported.
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "dowse.interfaces.http.deputy"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+            )
+        except OSError:
+            self._most = 0  # this machine starts no further process
+            return
         deputy = _Deputy(process, self._config)
         try:
             await deputy.hear()  # that it is ready
@@ -120,7 +124,7 @@ class Deputies:
                 self.on_room()
                 await deputy.hear_answer()
         except (asyncio.IncompleteReadError, ConnectionError):
-            self._deaths += deputy in self._ready  # else it was sent home
+            self._deaths += not deputy.is_dismissed
         finally:
             self._is_starting = False
             self._part_with(deputy)
@@ -155,6 +159,7 @@ class _Deputy:
         assert process.stdin  # noqa: S101  # asked for
         assert process.stdout  # noqa: S101  # the same
         self._to, self._from = process.stdin, process.stdout
+        self.is_dismissed = False
         self.errands: deque[tuple[asyncio.Future[Any], Callable[[], None]]] = deque()
         self.used = time.monotonic()
         self._write(config)
@@ -180,6 +185,7 @@ class _Deputy:
 
     def dismiss(self) -> None:
         """It ends when it has read everything."""
+        self.is_dismissed = True
         self._to.close()
 
     def _write(self, message: object) -> None:
