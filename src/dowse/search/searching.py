@@ -23,6 +23,7 @@ __all__ = ["Searching"]
 
 _RECALL = 100  # candidates per leg of a hybrid search
 _RECALL_PER_HIT = 4  # candidates per wanted hit, where some of them may not count; five of six searches need no more
+_RECALL_OF_SEVERAL = 2  # the same where a document may have several hits
 _GROWTH = 4  # how many times more to ask for when too few were good
 _SIFTED = 50  # passages that are read at once to look for phrases and exclusions
 _SPARE = 3  # times the limit that are looked at where copies may be folded or neighbours merged
@@ -66,7 +67,8 @@ class Searching:
         """Recall, rank and pick; deeper, as long as there is more and too few of what was found may count."""
         query, plan, sieve = self._query, self._plan, self._asked.sieve
         is_simple = plan.mode == "lex" and not query.per_document and not sieve
-        depth = wanted if is_simple else _RECALL_PER_HIT * wanted
+        per_hit = _RECALL_OF_SEVERAL if query.per_document > 1 and not sieve else _RECALL_PER_HIT
+        depth = wanted if is_simple else per_hit * wanted
         if plan.mode == "hybrid":
             depth = max(depth, _RECALL)
         while True:
