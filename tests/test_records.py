@@ -114,6 +114,15 @@ def test_a_record_checks_itself_when_it_is_made():
         Corner("a", column=-1)
 
 
+def test_a_record_may_have_no_fields():
+    @record
+    class Nothing:
+        """Just a kind."""
+
+    assert Nothing() == Nothing()
+    assert repr(Nothing()).endswith("Nothing()")
+
+
 def test_a_record_can_be_taken_apart_by_its_fields():
     match Place("a", 2):
         case Place(path, line):

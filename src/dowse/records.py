@@ -21,8 +21,8 @@ def record(declared: type[Object], /) -> type[Object]:
     """Make a class of values from its annotated fields."""
     made: Any = dataclass(init=False, repr=False, eq=False, slots=True)(declared)
     fields: list[Field[Any]] = list(made.__dataclass_fields__.values())
-    compared = attrgetter(*[each.name for each in fields if each.compare])
-    for method in (_init(made, fields), *_comparison(compared), *_FROZEN):
+    compared = [each.name for each in fields if each.compare]
+    for method in (_init(made, fields), *_comparison(attrgetter(*compared) if compared else type), *_FROZEN):
         setattr(made, method.__name__, method)
     finished: type[Object] = made
     return finished
