@@ -67,7 +67,7 @@ def ask_for_helper(api: Api) -> None:
 
     def is_there() -> bool:
         ask(api, [words("green tea")] * MANY)
-        return "dowse_workers 1" in httpx2.get(f"{api.address}/metrics").text
+        return "dowse_search_processes 1" in httpx2.get(f"{api.address}/metrics").text
 
     until(is_there)
 
@@ -88,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def busy(folder: Path) -> Iterator[Api]:
-    with serving(folder, options=Options(workers=1)) as api:
+    with serving(folder, options=Options(search_processes=1)) as api:
         ask_for_helper(api)
         yield api
     assert not helpers_of(os.getpid())
@@ -129,7 +129,7 @@ def test_mistakes_are_told_alike_whoever_answers(busy: Api) -> None:
 
 
 def test_searches_under_way_survive_the_death_of_a_helper(folder: Path, helpers: Callable[[], list[int]]) -> None:
-    with serving(folder, options=Options(workers=1)) as api:
+    with serving(folder, options=Options(search_processes=1)) as api:
         expected = good(ask(api, [words("boiling water")])[0])
         for _ in range(3):
             ask_for_helper(api)
@@ -151,10 +151,10 @@ def test_a_helper_that_nobody_needs_is_sent_home(
     folder: Path, helpers: Callable[[], list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deputies, "_IDLE_SECONDS", 0.3)
-    with serving(folder, options=Options(workers=1)) as api:
+    with serving(folder, options=Options(search_processes=1)) as api:
         ask_for_helper(api)
         until(lambda: not helpers())
-        assert "dowse_workers 0" in httpx2.get(f"{api.address}/metrics").text
+        assert "dowse_search_processes 0" in httpx2.get(f"{api.address}/metrics").text
         ask_for_helper(api)  # and comes again
         assert good(ask(api, [words("boiling water")])[0])["results"]
 
@@ -172,7 +172,7 @@ def test_a_server_whose_helpers_cannot_start_answers_alone(
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
     monkeypatch.setattr(sys, "executable", program)
-    with serving(folder, options=Options(workers=1)) as api:
+    with serving(folder, options=Options(search_processes=1)) as api:
         for _ in range(8):
             for each in ask(api, [words("green tea")] * MANY):
                 assert good(each)["results"]
@@ -182,7 +182,7 @@ def test_a_server_whose_helpers_cannot_start_answers_alone(
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_helpers_end_with_their_server(folder: Path, how: signal.Signals) -> None:
-    with lines(program("server", "--transport", "http", "--port", "0", "--workers", "1"), folder) as server:
+    with lines(program("server", "--transport", "http", "--port", "0", "--search-processes", "1"), folder) as server:
         address = announced(folder).removesuffix("/mcp")
         with open_at(folder) as engine:
             api = Api(address, folder, engine, None, None)  # type: ignore[arg-type]  # only its address is used
@@ -206,7 +206,9 @@ def _command(process: int) -> bytes:
         return b""
 
 
-@pytest.mark.parametrize(("options", "ceiling"), [(Options(workers=0), 0), (Options(workers=2), 1 << 30)])
+@pytest.mark.parametrize(
+    ("options", "ceiling"), [(Options(search_processes=0), 0), (Options(search_processes=2), 1 << 30)]
+)
 def test_none_is_started_where_none_is_wanted(
     folder: Path, helpers: Callable[[], list[int]], options: Options, ceiling: int
 ) -> None:

@@ -46,7 +46,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     log: bool = False
     """Whether each request is told on stderr."""
-    workers: int = 0
+    search_processes: int = 0
     """How many processes may look things up beside this one, when many ask at once."""
 
 
@@ -60,7 +60,7 @@ def make_app(
 ) -> Guard:
     """The application; `default` is the dialect at /mcp and /sse, `more` are further routes."""
     chosen = options or Options()
-    shared = Shared(serving, lanes=Lanes(_deputies(serving, chosen.workers)))
+    shared = Shared(serving, lanes=Lanes(_deputies(serving, chosen.search_processes)))
     mcp_routes, running = endpoints_of(dialects, default, serving)
     routes = [
         *routes_of(TABLE, shared),  # what is asked the most comes first: they are tried one after the other

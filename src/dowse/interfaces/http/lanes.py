@@ -37,7 +37,7 @@ class Lanes:
         }
 
     @property
-    def workers(self) -> int:
+    def helpers(self) -> int:
         """How many processes help at present."""
         return self._deputies.count if self._deputies else 0
 

@@ -48,7 +48,7 @@ def metrics(shared: Shared, access: Access) -> Response:
         *_metric("dowse_info", "gauge", "The version that runs.", [({"version": __version__}, 1)]),
         *_metric("dowse_start_time_seconds", "gauge", "When it started.", [({}, round(shared.metrics.started, 3))]),
         *_metric("dowse_requests_in_flight", "gauge", "Requests under way.", [({}, shared.metrics.in_flight)]),
-        *_metric("dowse_workers", "gauge", "Processes that help with searches.", [({}, shared.lanes.workers)]),
+        *_metric("dowse_search_processes", "gauge", "Processes that help with searches.", [({}, shared.lanes.helpers)]),
         *_requests(shared),
         *_metric("dowse_documents", "gauge", "Documents by collection.", _counted(known.collections, "documents")),
         *_metric("dowse_chunks", "gauge", "Passages by collection.", _counted(known.collections, "chunks")),

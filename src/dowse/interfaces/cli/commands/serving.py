@@ -110,7 +110,7 @@ def mcp(session: Session, /, dialect: str | None, collection: str | None, *, no_
     "--max-requests", type=click.IntRange(1, 10_000), default=128, show_default=True, help="Under way at once."
 )
 @click.option(
-    "--workers",
+    "--search-processes",
     type=click.IntRange(0, 64),
     metavar="N",
     help="Processes that help with searches by words while many ask at once; by default one per further core, up to 4.",
@@ -224,8 +224,9 @@ def _over_http(
         settings = {"collection": collection} if collection else {}
         shared = Serving(engine, access, settings)
         limits = Limits(requests=options["max_requests"], rate=options["rate_limit"])
-        workers = usual_number() if options["workers"] is None else options["workers"]
-        chosen = app.Options(limits, log=not options["no_access_log"] and not session.quiet, workers=workers)
+        asked_for = options["search_processes"]
+        helpers = usual_number() if asked_for is None else asked_for
+        chosen = app.Options(limits, log=not options["no_access_log"] and not session.quiet, search_processes=helpers)
         tls = serving.Tls(options["tls_cert"], options["tls_key"]) if options["tls_cert"] else None
         made = app.make_app(
             map(load, dict.fromkeys([*DIALECTS, default.name])), default.name, shared, door, options=chosen
