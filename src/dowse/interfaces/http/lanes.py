@@ -92,7 +92,8 @@ class _Lane:
     def __init__(self, name: str, usual: int, more: int, deputies: Deputies | None) -> None:
         self._pool = ThreadPoolExecutor(usual, f"dowse-{name}")
         self._more = ThreadPoolExecutor(more, f"dowse-more-{name}") if more else None
-        self._usual = usual
+        self._usual, self._most_beyond = usual, more
+        self._beyond = 0  # calls of the further threads
         self._waiting: deque[_Call] = deque()
         self._calls: deque[_Call] = deque()  # of the usual threads, in their order
         self._look: asyncio.TimerHandle | None = None
@@ -127,7 +128,8 @@ class _Lane:
             again = partial(self._again, call)
             if self._deputies.send(call.errand, call.answer, again):
                 return True
-        if self._more is not None and self._is_held_up():
+        if self._more is not None and self._beyond < self._most_beyond and self._is_held_up():
+            self._beyond += 1
             self._start(call, self._more)
             return True
         if len(self._calls) <= self._usual:  # one more than can run: it begins as soon as another ends
@@ -156,6 +158,8 @@ class _Lane:
             return
         if call in self._calls:
             self._calls.remove(call)
+        else:
+            self._beyond -= 1
         if not call.answer.done():
             if error := running.exception():
                 call.answer.set_exception(error)
