@@ -27,7 +27,7 @@ ON_CLUSTER = [pytest.param("opensearch", marks=pytest.mark.cluster)] if CLUSTER 
 @pytest.fixture(params=["memory", "sqlite", *ON_CLUSTER])
 def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """A store that nothing was put into yet."""
-    if request.param == "opensearch" and request.module.__name__.endswith(("test_lexical", "test_why")):
+    if request.param == "opensearch" and request.module.__name__.endswith(("test_lexical", "test_describing", "test_why")):
         # Scores count what earlier tests deleted until it is merged away: these tests look at scores.
         pristine = emptied_store(CLUSTER, fresh=True)
         yield pristine

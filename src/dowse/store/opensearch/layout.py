@@ -15,7 +15,16 @@ from dowse.store.opensearch.connection import Connection
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import BOOSTS, K1, B
 
-__all__ = ["LAYOUT", "LONGEST_RESULT", "Indexes", "ensure_layout", "lexical_field", "vector_field", "vector_mapping"]
+__all__ = [
+    "LAYOUT",
+    "LONGEST_RESULT",
+    "NEWEST",
+    "Indexes",
+    "ensure_layout",
+    "lexical_field",
+    "vector_field",
+    "vector_mapping",
+]
 
 LAYOUT = 2
 """Counts up when indexes made before would be read wrongly."""
@@ -24,6 +33,8 @@ _KEYWORD = {"type": "keyword", "ignore_above": 8_000}
 _TERM = {"type": "keyword", "doc_values": False}
 _KEPT = {"type": "object", "enabled": False}
 _SIMILARITY = "dowse"
+NEWEST = {"preference": "_primary"}
+"""Searches of `chunks` go where a refresh shows all that was written; replicas have it a moment later."""
 LONGEST_RESULT = 100_000
 """How many hits one search may have; whoever wants more of the best gets so many."""
 
@@ -128,7 +139,13 @@ def _bodies(indexes: Indexes, address: Address) -> dict[str, dict[str, Any]]:
         "merge.policy.expunge_deletes_allowed": 0,
     }
     shards = {**settings, "number_of_shards": address.shards}
-    searched = {**shards, "knn": True, "knn.algo_param.ef_search": 256, "similarity": _similarity()}
+    searched = {
+        **shards,
+        "replication.type": "SEGMENT",  # replicas copy what the primary built: see NEWEST
+        "knn": True,
+        "knn.algo_param.ef_search": 256,
+        "similarity": _similarity(),
+    }
     return {
         indexes.chunks: {"settings": {"index": searched}, "mappings": _mapping(_CHUNKS, "vector_*")},
         indexes.contents: {"settings": {"index": shards}, "mappings": _mapping(_CONTENTS)},
