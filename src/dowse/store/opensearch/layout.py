@@ -82,9 +82,9 @@ def ensure_layout(connection: Connection, indexes: Indexes, *, create: bool = Tr
             if not create:
                 raise NotFoundError(f"There is no index {name} at {address}.", hint="Make one: dowse collection add")
             _make(connection, name, body, params)
-    health = connection.request(
-        "GET", f"/_cluster/health/{indexes.all}", params={"wait_for_status": "yellow", "timeout": "10s"}
-    )
+    # Half the time that a node has to answer: its verdict, with status 408, must come before the next one is asked.
+    patience = {"wait_for_status": "yellow", "timeout": f"{500 * address.timeout:.0f}ms", "ignore": 408}
+    health = connection.request("GET", f"/_cluster/health/{indexes.all}", params=patience)
     if health["timed_out"] or health["status"] == "red":
         raise StoreUnavailableError(
             f"The cluster at {address} is red: shards of the index are on no node.",
