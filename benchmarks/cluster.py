@@ -47,6 +47,7 @@ DIMS = 384
 BATCH = 25  # documents in one put
 VECTORS = 512  # in one put
 QUERIES = 100
+WARM_UP = 200  # questions before those that count: a server's first ones run before its code is compiled
 COST_CHUNKS = 8_000
 DEPTH = 100
 MODEL = ModelIdentity("random", "1", DIMS, "none", "f32", 512)
@@ -160,7 +161,7 @@ def measure_scale(address: Address, options: argparse.Namespace) -> Figures:
         for name, make in stores.items():
             store = make()
             figures |= {f"{what}, {name}": value for what, value in fill(store, options.chunks).items()}
-            times = [ask(store, number) for number in range(QUERIES + 10)][10:]
+            times = [ask(store, number) for number in range(WARM_UP + QUERIES)][WARM_UP:]
             figures |= {f"hybrid p{share} ms, {name}": 1000 * percentile(times, share) for share in (50, 95)}
             with store.snapshot() as view:
                 copies = 1 + address.replicas if name == "cluster" else 1

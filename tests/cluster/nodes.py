@@ -40,7 +40,7 @@ appender.console.layout.pattern = [%d{ISO8601}][%-5p][%c{1.}] %m%n
 rootLogger.level = warn
 rootLogger.appenderRef.console.ref = console
 """
-HEAP_MB = 448
+HEAP_MB = 768
 START_SECONDS = 240
 NODES = "DOWSE_TEST_CLUSTER_NODES"
 """Set where the tests may kill the nodes."""
@@ -147,6 +147,7 @@ class Cluster:
             "cluster.initial_cluster_manager_nodes": ",".join(each.name for each in self.nodes),
             "cluster.routing.allocation.disk.threshold_enabled": "false",
             "indices.query.bool.max_clause_count": "4096",
+            "cluster.routing.allocation.balance.prefer_primary": "true",  # they answer, see store/opensearch/layout.py
             **self.settings,
         }
         logging = node.folder / "config" / "log4j2.properties"

@@ -76,6 +76,7 @@ def test_a_red_cluster_is_no_answer_at_all(address: Address) -> None:
             search_words(store, "alpha", k=100)
         with pytest.raises(StoreUnavailableError) as refused:
             open_many_times(red)
+        assert "is red" in refused.value.message
         assert refused.value.hint
     finally:
         cluster.start(cluster.nodes[2])

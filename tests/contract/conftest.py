@@ -21,14 +21,15 @@ MAKERS: dict[str, Callable[[Path], Store]] = {
     "sqlite": lambda directory: SqliteStore(directory / "index"),
 }
 """The stores of this machine."""
+LOOK_AT_SCORES = ("test_lexical", "test_describing", "test_why")
+"""Tests that get indexes of their own: scores count what earlier tests deleted until it is merged away."""
 ON_CLUSTER = [pytest.param("opensearch", marks=pytest.mark.cluster)] if CLUSTER else []
 
 
 @pytest.fixture(params=["memory", "sqlite", *ON_CLUSTER])
 def empty_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """A store that nothing was put into yet."""
-    if request.param == "opensearch" and request.module.__name__.endswith(("test_lexical", "test_why")):
-        # Scores count what earlier tests deleted until it is merged away: these tests look at scores.
+    if request.param == "opensearch" and request.module.__name__.endswith(LOOK_AT_SCORES):
         pristine = emptied_store(CLUSTER, fresh=True)
         yield pristine
         pristine.close()

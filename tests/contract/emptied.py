@@ -12,7 +12,7 @@ from dowse.ports import Store
 from dowse.store.opensearch import Address, OpenSearchStore
 from dowse.store.opensearch.catalog import CATALOG, Catalog, Counters
 from dowse.store.opensearch.connection import Connection, Write
-from dowse.store.opensearch.layout import Indexes
+from dowse.store.opensearch.layout import NEWEST, Indexes
 
 _serial = count(1)
 
@@ -38,7 +38,7 @@ def empty(address: Address) -> None:
     body: dict[str, Any] = {"query": {"match_all": {}}}
     both = f"{indexes.chunks},{indexes.contents}"
     connection.refresh(both)
-    connection.request("POST", f"/{both}/_delete_by_query", body, {"refresh": True, "conflicts": "proceed"})
+    connection.request("POST", f"/{both}/_delete_by_query", body, {"refresh": True, "conflicts": "proceed", **NEWEST})
     Counters(connection, indexes).acknowledge()
     connection.write([Write("index", indexes.state, CATALOG, {"kind": "catalog", "kept": Catalog().kept()})])
     connection.close()

@@ -14,7 +14,7 @@ from dowse.errors import ModelMismatchError
 from dowse.store.opensearch.catalog import Catalog, Counters
 from dowse.store.opensearch.connection import Connection, Write
 from dowse.store.opensearch.filtering import Dsl
-from dowse.store.opensearch.layout import Indexes, vector_field, vector_mapping
+from dowse.store.opensearch.layout import NEWEST, Indexes, vector_field, vector_mapping
 from dowse.store.opensearch.rows import array_from, chunk_from, chunk_id, unit, vector_id, vector_to
 from dowse.store.opensearch.views import View, of_kind
 from dowse.text.passage import embedding_text
@@ -159,7 +159,7 @@ class Vectors:
         }
         found: list[dict[str, Any]] = []
         while True:
-            params = {"allow_partial_search_results": False}
+            params = {"allow_partial_search_results": False, **NEWEST}
             hits = self._connection.request("POST", f"/{self._indexes.chunks}/_search", body, params)["hits"]["hits"]
             found += hits
             if len(hits) < _PAGE:
@@ -239,6 +239,7 @@ class Vectors:
     def delete(self, query: Dsl, index: str = "") -> None:
         """Delete everything that a query finds in an index, by default that of contents and vectors."""
         params = {"conflicts": "proceed", "refresh": True, "wait_for_active_shards": self._connection.address.copies}
+        params |= NEWEST
         path = f"/{index or self._indexes.contents}/_delete_by_query"
 
         def done() -> bool:

@@ -9,8 +9,11 @@ import logging
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from dowse.errors import DowseError, StoreError, StoreUnavailableError
@@ -21,8 +24,10 @@ from dowse.store.opensearch.failures import in_our_words
 __all__ = ["Connection", "Outcome", "Write"]
 
 _INSTALL = 'Install it: pip install "dowse[opensearch]"'
-_BULK_BYTES = 4 << 20
+_BULK_BYTES = 1 << 20
 _BULK_WRITES = 1_000
+_UNDER_WAY = 2
+"""How many bulks of one call are with the cluster at the same time."""
 _BUSY = frozenset({429, 502, 503, 504})
 _BULK_PATIENCE = 3.0
 """How many time-outs one bulk may take."""
@@ -134,9 +139,23 @@ class Connection:
         Rejected writes, and those that reached too few copies, are repeated with growing pauses. Conflicts are
         the caller's to understand; other failures raise unless their status is tolerated.
         """
+        batches = _batches(writes)
+        first, second = next(batches, None), next(batches, None)
+        if second is None:
+            return self._bulk(first, tolerate) if first else []
+        return self._overlapped(chain([first or [], second], batches), tolerate)
+
+    def _overlapped(self, batches: Iterable[list[Write]], tolerate: frozenset[int]) -> list[Outcome]:
+        """A few bulks at a time, so that the nodes work while the next one is put into words."""
         outcomes: list[Outcome] = []
-        for batch in _batches(writes):
-            outcomes += self._bulk(batch, tolerate)
+        under_way: deque[Future[list[Outcome]]] = deque()
+        with ThreadPoolExecutor(_UNDER_WAY) as pool:
+            for batch in batches:
+                under_way.append(pool.submit(self._bulk, batch, tolerate))
+                if len(under_way) > _UNDER_WAY:
+                    outcomes += under_way.popleft().result()
+            for each in under_way:
+                outcomes += each.result()
         return outcomes
 
     def _bulk(self, batch: Sequence[Write], tolerate: frozenset[int]) -> list[Outcome]:

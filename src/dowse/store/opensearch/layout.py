@@ -15,7 +15,16 @@ from dowse.store.opensearch.connection import Connection
 from dowse.text.analyse import ANALYSER
 from dowse.text.fields import BOOSTS, K1, B
 
-__all__ = ["LAYOUT", "LONGEST_RESULT", "Indexes", "ensure_layout", "lexical_field", "vector_field", "vector_mapping"]
+__all__ = [
+    "LAYOUT",
+    "LONGEST_RESULT",
+    "NEWEST",
+    "Indexes",
+    "ensure_layout",
+    "lexical_field",
+    "vector_field",
+    "vector_mapping",
+]
 
 LAYOUT = 2
 """Counts up when indexes made before would be read wrongly."""
@@ -24,6 +33,8 @@ _KEYWORD = {"type": "keyword", "ignore_above": 8_000}
 _TERM = {"type": "keyword", "doc_values": False}
 _KEPT = {"type": "object", "enabled": False}
 _SIMILARITY = "dowse"
+NEWEST = {"preference": "_primary"}
+"""Searches of `chunks` go where a refresh shows all that was written; replicas have it a moment later."""
 LONGEST_RESULT = 100_000
 """How many hits one search may have; whoever wants more of the best gets so many."""
 
@@ -71,9 +82,9 @@ def ensure_layout(connection: Connection, indexes: Indexes, *, create: bool = Tr
             if not create:
                 raise NotFoundError(f"There is no index {name} at {address}.", hint="Make one: dowse collection add")
             _make(connection, name, body, params)
-    health = connection.request(
-        "GET", f"/_cluster/health/{indexes.all}", params={"wait_for_status": "yellow", "timeout": "10s"}
-    )
+    # Half the time that a node has to answer: its verdict, with status 408, must come before the next one is asked.
+    patience = {"wait_for_status": "yellow", "timeout": f"{500 * address.timeout:.0f}ms", "ignore": 408}
+    health = connection.request("GET", f"/_cluster/health/{indexes.all}", params=patience)
     if health["timed_out"] or health["status"] == "red":
         raise StoreUnavailableError(
             f"The cluster at {address} is red: shards of the index are on no node.",
@@ -128,7 +139,13 @@ def _bodies(indexes: Indexes, address: Address) -> dict[str, dict[str, Any]]:
         "merge.policy.expunge_deletes_allowed": 0,
     }
     shards = {**settings, "number_of_shards": address.shards}
-    searched = {**shards, "knn": True, "knn.algo_param.ef_search": 256, "similarity": _similarity()}
+    searched = {
+        **shards,
+        "replication.type": "SEGMENT",  # replicas copy what the primary built: see NEWEST
+        "knn": True,
+        "knn.algo_param.ef_search": 256,
+        "similarity": _similarity(),
+    }
     return {
         indexes.chunks: {"settings": {"index": searched}, "mappings": _mapping(_CHUNKS, "vector_*")},
         indexes.contents: {"settings": {"index": shards}, "mappings": _mapping(_CONTENTS)},

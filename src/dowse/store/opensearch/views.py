@@ -18,7 +18,7 @@ from dowse.store.opensearch.catalog import CATALOG, Catalog, Counters
 from dowse.store.opensearch.connection import Connection
 from dowse.store.opensearch.failures import in_our_words
 from dowse.store.opensearch.filtering import Dsl
-from dowse.store.opensearch.layout import Indexes
+from dowse.store.opensearch.layout import NEWEST, Indexes
 from dowse.store.opensearch.rows import Record
 from dowse.text.fields import K1
 
@@ -241,7 +241,7 @@ class Views:
 
     def _open(self, sequence: int) -> View:
         self._connection.refresh(self._indexes.all)
-        params = {"keep_alive": f"{_KEEP_SECONDS}s", "allow_partial_pit_creation": False}
+        params = {"keep_alive": f"{_KEEP_SECONDS}s", "allow_partial_pit_creation": False, **NEWEST}
         pits = {
             index: self._connection.request("POST", f"/{index}/_search/point_in_time", params=params)["pit_id"]
             for index in self._indexes.all.split(",")
