@@ -44,6 +44,9 @@ def one(name: LegName, *scores: float, ceiling: float = 1.0) -> dict[LegName, Ev
 
 def ranking_of(mode: str, evidence: dict[LegName, Evidence]) -> list[tuple[Ref, Explain]]:
     """The candidates in their order, each with its explanation, whose sum is what they were ranked by."""
+    if len(evidence) == 1:
+        (leg,) = evidence.values()
+        return list(explain(mode, evidence, [ref for ref, _ in leg.ranked.hits]).items())
     ranking = fuse(mode, evidence)
     explained = explain(mode, evidence, [ref for ref, _ in ranking])
     assert [fused for _, fused in ranking] == pytest.approx([explained[ref].fused for ref, _ in ranking])

@@ -91,13 +91,7 @@ class Weights:
 
 
 def fuse(mode: str, evidence: Mapping[LegName, Evidence], weights: Weights | None = None) -> list[tuple[Ref, float]]:
-    """Every candidate with its fused evidence, best first; ties by ref, so that answers repeat."""
-    if len(evidence) == 1:
-        ((hits, ceiling),) = ((leg.ranked.hits, leg.ranked.ceiling) for leg in evidence.values())
-        # Ranked already, by a leg that weighs 1; computed as `explain` does it, so that both round alike.
-        if hits and 0 <= hits[-1][1] <= hits[0][1] <= ceiling and ceiling:  # nothing to clamp, as nearly always
-            return [(ref, raw / ceiling) for ref, raw in hits]
-        return [(ref, min(max(raw / ceiling, 0.0), 1.0) if ceiling else 0.0) for ref, raw in hits]
+    """Every candidate of both legs with its fused evidence, best first; ties by ref, so that answers repeat."""
     weights = weights or Weights.of(mode)
     words, meaning = evidence["lex"], evidence["vec"]
     unread, offset = weights.unread, weights.offset

@@ -23,6 +23,7 @@ __all__ = ["Models", "answer"]
 _PARTIAL = "Some passages have no vector yet and were judged by their words alone. Make them: dowse embed"
 _NO_WORDS = "The query has no words to search for."
 _NO_COLLECTIONS = "There is no collection that is searched without being named."
+_INCLUDED = "included collections"
 _UNJUDGED: tuple[Verdict, float] = ("uncertain", 0.0)
 _COMPARED = 3  # hits whose lines are chosen by meaning where they have none of the words
 _LISTED = "The query has conditions alone: these are the documents that meet them, the newest first."
@@ -109,8 +110,11 @@ def _check(query: Query) -> None:
 def _scope(snapshot: Snapshot, query: Query, condition: Filter | None) -> Scope:
     if query.collections:
         return Scope(frozenset(query.collections), condition)
-    included = [collection.name for collection in snapshot.collections() if collection.included]
-    return Scope(frozenset(included), condition)
+    names = snapshot.memory.get(_INCLUDED)
+    if names is None:
+        names = frozenset(each.name for each in snapshot.collections() if each.included)
+        snapshot.memory[_INCLUDED] = names
+    return Scope(names, condition)
 
 
 def _expander(snapshot: Snapshot, query: Query, models: Models) -> Callable[[], Expander | None]:

@@ -31,6 +31,7 @@ class Ranking:
     mode: str
     evidence: Mapping[LegName, Evidence]
     hits: Sequence[tuple[Ref, float]]
+    """Best first, each with what it was ordered by."""
     weights: Weights
     features: Mapping[Ref, tuple[Feature, ...]] = field(default_factory=dict)
 
@@ -52,8 +53,12 @@ def rank(snapshot: Snapshot, asked: Asked, mode: str, evidence: Mapping[LegName,
     """The candidates, best first."""
     if not snapshot.comparable_scores:
         return Ranking(RANKS, evidence, by_places(evidence), Weights({}))
-    hits, weights = fuse(mode, evidence), Weights.of(mode)
-    if mode != "hybrid" or not hits:
+    weights = Weights.of(mode)
+    if len(evidence) == 1:
+        (leg,) = evidence.values()
+        return Ranking(mode, evidence, leg.ranked.hits, weights)  # in its own order: there is nothing to add up
+    hits = fuse(mode, evidence)
+    if not hits:
         return Ranking(mode, evidence, hits, weights)
     reading = _Reading(snapshot, asked)
     reading.look_at([ref for ref, _ in hits[:_READ]])

@@ -106,7 +106,7 @@ class SqliteSnapshot:
                 if chosen is not None:
                     hits = [hit for hit in hits if chosen.has(hit[0])]
                 if len(hits) >= k or len(found) < wanted:
-                    return Ranked(tuple(hits[:k]), ceiling)
+                    return Ranked(tuple(hits if len(hits) <= k else hits[:k]), ceiling)
                 wanted *= 4
         except LexicalError:
             self._note(WORDS_DAMAGED)
