@@ -94,7 +94,7 @@ class Vectors:
         self._counters = counters
         self._mapped: set[str] = set()
         self._visible = -1
-        """The sequence up to which every passage is known to be visible to searches."""
+        """How many writes that may have added passages are known to be visible to searches."""
 
     def of(self, tag: str, keys: Iterable[str]) -> dict[str, list[float]]:
         """The unit vectors that are kept for these texts, now."""
@@ -127,24 +127,18 @@ class Vectors:
             Write("update", self._indexes.chunks, _id(hit), {"doc": _vectors_of(hit, made)}, routing=_document(hit))
             for hit in hits
         )
-        self._acknowledge()
+        self._counters.acknowledge(only_vectors=True)
 
     def _show_passages(self) -> None:
-        """Let searches find every passage, unless nobody but this process wrote since they did: it wrote vectors.
+        """Let searches find every passage, unless nothing but vectors was written since they did, by whomever.
 
         A refresh ends a segment of the graph, which is then merged with others; one for each batch costs more than
         the batch.
         """
-        sequence = self._counters.sequence()
-        if sequence != self._visible:
+        written = self._counters.without_vectors()
+        if written != self._visible:
             self._connection.refresh(self._indexes.chunks)
-            self._visible = sequence
-
-    def _acknowledge(self) -> None:
-        """Count this write; it added no passage."""
-        sequence = self._counters.acknowledge()
-        if sequence == self._visible + 1:
-            self._visible = sequence
+            self._visible = written
 
     def _waiting_for(self, tag: str, keys: Sequence[str]) -> list[dict[str, Any]]:
         """The passages with these texts that have no vector of this model yet."""

@@ -19,7 +19,10 @@ __all__ = ["CATALOG", "COUNTERS", "Catalog", "Counters", "no_collection"]
 
 CATALOG = "catalog"
 COUNTERS = "counters"
-_COUNT = "ctx._source.versions += params.versions; ctx._source.sequence += params.sequence;"
+_COUNT = (
+    "def all = ctx._source; all.versions += params.versions; all.sequence += params.sequence;"
+    "if (all.kept == null) { all.kept = ['vectors': 0]; } all.kept.vectors += params.vectors;"
+)
 
 
 @record
@@ -164,22 +167,31 @@ class Counters:
         """The first of so many version numbers that nobody else gets."""
         return int(self._count(versions=count)["versions"]) - count + 1
 
-    def acknowledge(self) -> int:
+    def acknowledge(self, *, only_vectors: bool = False) -> int:
         """Count one write: from here on every reader sees it. Returns its number."""
-        return int(self._count(sequence=1)["sequence"])
+        return int(self._count(sequence=1, vectors=int(only_vectors))["sequence"])
 
     def sequence(self) -> int:
         """How many writes were acknowledged."""
-        found = self._connection.get(self._index, COUNTERS)
-        return int(found["_source"]["sequence"]) if found else 0
+        return int(self._counted().get("sequence", 0))
 
-    def _count(self, *, versions: int = 0, sequence: int = 0) -> Mapping[str, Any]:
+    def without_vectors(self) -> int:
+        """How many of them may have added a passage."""
+        counted = self._counted()
+        return int(counted.get("sequence", 0) - counted.get("kept", {}).get("vectors", 0))
+
+    def _counted(self) -> Mapping[str, Any]:
+        found = self._connection.get(self._index, COUNTERS)
+        source: Mapping[str, Any] = found["_source"] if found else {}
+        return source
+
+    def _count(self, **more: int) -> Mapping[str, Any]:
         address = self._connection.address
         answer = self._connection.request(
             "POST",
             f"/{self._index}/_update/{COUNTERS}",
             {
-                "script": {"source": _COUNT, "params": {"versions": versions, "sequence": sequence}},
+                "script": {"source": _COUNT, "params": {"versions": 0, "sequence": 0, "vectors": 0, **more}},
                 "_source": True,
             },
             {"retry_on_conflict": 100, "wait_for_active_shards": address.copies},
