@@ -3,7 +3,8 @@
 import json
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,7 @@ from dowse.interfaces.tokens import Tokens
 from workbench import open_at, write
 
 TOKEN = "open-sesame"  # noqa: S105  # of servers that live for a test
+PATIENCE = 60.0  # seconds for something that comes
 
 TEA = {
     "green.md": "---\ntag: leaf\n---\n# Green tea\n\nGreen tea wants water below eighty degrees.\n\n## Water\n\n"
@@ -99,6 +101,14 @@ def serving(
             server.should_exit = True
             thread.join()
             shared.jobs.close()
+
+
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that has to come."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.02)
 
 
 def good(response: httpx2.Response, status: int = 200) -> Any:

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,13 @@ import pytest
 
 from dowse.interfaces.http import deputies
 from dowse.interfaces.http.app import Options
-from http_api import Api, bad, build_index, good, serving
+from http_api import PATIENCE, Api, bad, build_index, good, serving, until
 from interfaces.mcp.lines import announced, lines, program
 from workbench import open_at
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tells processes apart by /proc")
 
 MANY = 60
-PATIENCE = 60.0
 
 
 def helpers_of(process: int) -> list[int]:
@@ -36,14 +34,6 @@ def helpers_of(process: int) -> list[int]:
         except OSError:
             continue  # it has just ended
     return found
-
-
-def until(true: Callable[[], object]) -> None:
-    """Wait for something that has to come."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.02)
 
 
 async def asked(api: Api, bodies: list[dict[str, Any]], token: str | None = None) -> list[httpx2.Response]:

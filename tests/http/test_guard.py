@@ -10,13 +10,13 @@ import httpx2
 import pytest
 
 from dowse.errors import UsageError
-from dowse.interfaces.http import answering
+from dowse.interfaces.http import bodies
 from dowse.interfaces.http import serving as http_serving
 from dowse.interfaces.http.app import Options
 from dowse.interfaces.http.guard import Limits
 from dowse.interfaces.http.serving import Tls, config_for
 from dowse.interfaces.http.table import TABLE
-from http_api import bad, build_index, good, make_certificate, serving
+from http_api import bad, build_index, good, make_certificate, serving, until
 
 PATHS = ["/", "/health", "/ready", "/metrics", "/openapi.json", "/api/v1/status", "/api/v1/nothing", "/nothing", "/mcp"]
 JSON = {"Content-Type": "application/json"}
@@ -208,13 +208,52 @@ class TestLimits:
             answers = everything_from(second)
             assert answers.count(b"HTTP/1.1 200") == 1
 
-    def test_clients_that_send_their_body_too_slowly_are_told_and_cut(self, api, monkeypatch):
-        monkeypatch.setattr(answering, "_BODY_SECONDS", 0.3)
-        with socket.create_connection(("127.0.0.1", api.port), timeout=30) as slow:
-            slow.sendall(b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+    @pytest.mark.parametrize("path", ["/api/v1/search", "/mcp", "/mcp/qmd", "/sse/messages", "/query"])
+    def test_clients_that_send_their_body_too_slowly_are_told_and_cut(self, api, monkeypatch, path):
+        monkeypatch.setattr(bodies, "_SECONDS", 0.3)
+        monkeypatch.setattr(http_serving, "_HEADER_SECONDS", 1_000)  # else the next rule might be what cuts
+        with socket.create_connection(("127.0.0.1", api.port), timeout=20) as slow:
+            slow.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" % path.encode())
             slow.sendall(b"Content-Length: 100\r\n\r\n{")
             answer = everything_from(slow)
         assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"\r\nconnection: close\r\n" in answer.lower()
+
+    @pytest.mark.parametrize("path", ["/api/v1/search", "/mcp", "/sse/messages", "/query"])
+    def test_clients_that_leave_in_the_middle_of_their_body_are_counted_and_not_complained_about(
+        self, api, anybody, caplog, path
+    ):
+        def left():
+            lines = anybody.get("/metrics").text.splitlines()
+            return sum(float(line.split()[-1]) for line in lines if "requests_total" in line and 'status="499"' in line)
+
+        before = left()
+        with socket.create_connection(("127.0.0.1", api.port)) as leaving:
+            leaving.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{" % path.encode())
+        until(lambda: left() == before + 1)
+        assert not caplog.records
+
+    def test_clients_that_go_on_with_a_body_that_is_refused_are_cut(self, api, monkeypatch):
+        monkeypatch.setattr(http_serving, "_HEADER_SECONDS", 0.5)
+        with socket.create_connection(("127.0.0.1", api.port), timeout=20) as endless:
+            endless.sendall(b"POST /api/v1/search HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 10000000\r\n\r\n{")
+            assert endless.recv(65_536).startswith(b"HTTP/1.1 421 ")
+
+            def is_cut():
+                try:
+                    endless.sendall(b" ")
+                except ConnectionError:
+                    return True
+                return False
+
+            until(is_cut)
+
+    def test_a_refused_body_that_comes_in_time_costs_no_connection(self, api):
+        with socket.create_connection(("127.0.0.1", api.port), timeout=20) as steady:
+            steady.sendall(b"POST /api/v1/search HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 2\r\n\r\n{")
+            assert steady.recv(65_536).startswith(b"HTTP/1.1 421 ")
+            steady.sendall(b"}GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert everything_from(steady).startswith(b"HTTP/1.1 200 ")
 
     def test_one_client_may_not_ask_all_the_time_and_others_do_not_suffer(self, tmp_path):
         build_index(tmp_path)

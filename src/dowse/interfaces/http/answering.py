@@ -1,16 +1,16 @@
 """One endpoint per address: checks a request by its row, has the row's function do it, and renders what comes of it."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dowse.errors import DowseError
 from dowse.interfaces import wire
 from dowse.interfaces.http import asking
+from dowse.interfaces.http.bodies import body_of
 from dowse.interfaces.http.deputies import Errand
 from dowse.interfaces.http.door import unauthorized
-from dowse.interfaces.http.errors import BodyTimeoutError, MethodError
+from dowse.interfaces.http.errors import MethodError
 from dowse.interfaces.http.lanes import Lanes
 from dowse.interfaces.http.making import make
 from dowse.interfaces.http.metrics import Metrics
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["JSON", "Shape", "Shared", "as_error", "failed", "routes_of"]
 
 JSON = "application/json"
-_BODY_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,8 @@ def as_error(error: DowseError, body: Json, headers: Mapping[str, str] | None = 
     more = dict(headers or {})
     if error.http_status == 401:  # noqa: PLR2004  # Unauthorized
         more["WWW-Authenticate"] = 'Bearer realm="dowse"'
+    if error.http_status == 408:  # noqa: PLR2004  # Request Timeout
+        more["Connection"] = "close"
     if error.http_status in {429, 503}:
         more["Retry-After"] = str(error.details.get("retry_after", 1))
     return Response(wire.compact(body).encode(), error.http_status, more, media_type=JSON)
@@ -104,7 +105,7 @@ class _Endpoint:
             if access.lacks_token and not access.read_only:
                 raise unauthorized()
             access.check_writing()
-        body = await _within(_BODY_SECONDS, asking.body_of(receive, headers, row.largest_body))
+        body = await body_of(receive, headers, row.largest_body)
         arguments = asking.arguments_of(row, checker, scope, headers, body)
         serving = self._shared.serving
         asked = Asked(
@@ -123,17 +124,6 @@ class _Endpoint:
         errand = Errand.of(row, asked) if row.elsewhere else None
         made = await self._shared.lanes.run(lane, row.seconds, make, row, asked, self._shape.made, errand=errand)
         return Response(made.body, made.status, made.headers, media_type=None if made.body is None else JSON)
-
-
-async def _within(seconds: float, reading: Any) -> bytes:
-    try:
-        async with asyncio.timeout(seconds):
-            body: bytes = await reading
-            return body
-    except TimeoutError as error:
-        raise BodyTimeoutError(
-            f"The body did not come within {seconds:g} seconds.", hint="Send it faster, or less of it."
-        ) from error
 
 
 def _wrong_method(method: str, known: Iterable[str]) -> MethodError:

@@ -82,7 +82,7 @@ def make_app(
         routes=routes,
         lifespan=lifespan,
         middleware=[Middleware(GZipMiddleware, minimum_size=_SMALLEST, compresslevel=_LEVEL)],
-        exception_handlers={HTTPException: _not_ours},
+        exception_handlers={HTTPException: _not_ours, DowseError: _failed},
     )
     app.router.redirect_slashes = False  # an address has one spelling
     serving.jobs.give_way = partial(_give_way, shared.metrics)
@@ -107,6 +107,11 @@ def _give_way(metrics: Metrics) -> None:
     """Jobs share this process with requests: a step of theirs waits while many of these are under way."""
     if metrics.in_flight >= _MANY:
         time.sleep(min(_LONGEST_PAUSE, _PAUSE * metrics.in_flight))
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    """What routes that are no endpoints of ours let through, in the one shape."""
+    return failed(error if isinstance(error, DowseError) else DowseError("The request cannot be answered."))
 
 
 async def _not_ours(request: Request, error: Exception) -> Response:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from dowse.interfaces.http.errors import MediaTypeError, TooLargeError, UnreadableError
+from dowse.interfaces.http.errors import MediaTypeError, UnreadableError
 from dowse.interfaces.http.rows import Row
 from dowse.interfaces.mcp.dialect import Arguments, BadArgumentsError, Json
 from dowse.interfaces.mcp.schema import Checker
 
 from starlette.datastructures import Headers  # isort: skip
-from starlette.types import Receive, Scope  # isort: skip
+from starlette.types import Scope  # isort: skip
 
-__all__ = ["arguments_of", "body_of", "check_spelling", "media_type_of", "refuse_parameters"]
+__all__ = ["arguments_of", "check_spelling", "media_type_of", "refuse_parameters"]
 
 _JSON = "application/json"
 _MOST_PARAMETERS = 200
@@ -48,30 +48,6 @@ def arguments_of(row: Row, checker: Checker, scope: Scope, headers: Headers, bod
     return checker.check(given | {name: str(value) for name, value in named.items()})
 
 
-async def body_of(receive: Receive, headers: Headers, largest: int) -> bytes:
-    """The whole body.
-
-    Raises:
-        TooLargeError: it is larger than that; what is too much is not read.
-    """
-    declared = headers.get("content-length", "")
-    if declared.isascii() and declared.isdigit() and int(declared) > largest:
-        raise _too_large(largest)
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise ConnectionResetError
-        part = message.get("body", b"")
-        size += len(part)
-        if size > largest:
-            raise _too_large(largest)
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
 def check_spelling(scope: Scope) -> None:
     """Whether the address is UTF-8 behind its percent signs; servers put something else in place of what is not.
 
@@ -87,10 +63,6 @@ def check_spelling(scope: Scope) -> None:
 def media_type_of(headers: Headers) -> str:
     """The type that the body says it has, without parameters and in lower case."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
-
-
-def _too_large(largest: int) -> TooLargeError:
-    return TooLargeError(f"The body is larger than {largest:,} bytes.", hint="Send less at once.")
 
 
 def _object_of(body: bytes, headers: Headers) -> Json:

@@ -8,6 +8,7 @@ __all__ = [
     "ForeignHostError",
     "ForeignOriginError",
     "HeadersTooLargeError",
+    "LeftError",
     "MediaTypeError",
     "MethodError",
     "RateError",
@@ -92,6 +93,13 @@ class HeadersTooLargeError(DowseError):
     code = "headers_too_large"
     exit_code = 2
     http_status = 431
+
+
+class LeftError(DowseError):
+    """The client left before it had sent its request; nobody reads this, but it is counted by its status."""
+
+    code = "left"
+    http_status = 499
 
 
 class BusyError(DowseError):

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from dowse.errors import DowseError
 from dowse.interfaces.http.answering import failed
+from dowse.interfaces.http.bodies import in_time
 from dowse.interfaces.http.door import Door, Visitor
 from dowse.interfaces.http.errors import BusyError, RateError
 from dowse.interfaces.http.metrics import Metrics
@@ -128,7 +129,7 @@ class Guard:
         token = current_access.set(visitor.access)
         self._count(is_stream, 1)
         try:
-            await self.app(scope, receive, send)
+            await self.app(scope, in_time(receive, headers), send)
         except Exception as error:
             _log.exception("%s failed unexpectedly", scope.get("dowse.route") or scope["path"])
             if sent["status"]:

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp  # isort: skip
 __all__ = ["Tls", "config_for", "serve"]
 
 _PATIENCE = 5  # seconds for requests under way when the server is asked to end
-_HEADER_SECONDS = 10.0  # for the head of a request to come
+_HEADER_SECONDS = 10.0  # for the head of a request to come, and for what is left of a body that is answered already
 _IDLE_SECONDS = 30  # for the next request on a connection
 _LARGEST_HEAD = 32 << 10  # bytes
 _MOST_CONNECTIONS = 1_000
@@ -42,9 +42,10 @@ class Tls:
 
 
 class _Protocol(H11Protocol):
-    """HTTP that waits for the head of a request only so long, and refuses in our words.
+    """HTTP that waits for what nobody reads only so long, and refuses in our words.
 
-    uvicorn ends connections that are idle between two requests, but not those that send a head byte by byte.
+    uvicorn ends connections that are idle between two requests, but neither those that send a head byte by byte nor
+    those that go on sending a body so after its answer.
     """
 
     _waiting: asyncio.TimerHandle | None = None
@@ -65,17 +66,17 @@ class _Protocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._wait_no_more()  # the head is here; whoever answers waits for the body
-        elif self._waiting is None:
-            self._wait()
+        if self._waits_in_vain():
+            if self._waiting is None:
+                self._wait()
+        else:
+            self._wait_no_more()  # whoever answers waits for the body
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.conn.their_state is not h11.IDLE:
-            return
-        if self.conn.trailing_data[0]:
-            self._wait()  # of the next request, a part is here already
+        has_part_of_the_next = self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]
+        if has_part_of_the_next or self._is_answered_early():
+            self._wait()
 
     def send_400_response(self, msg: str) -> None:
         # uvicorn calls this for everything that h11 cannot read; a head that is too large is one of these.
@@ -96,6 +97,13 @@ class _Protocol(H11Protocol):
         )
         self.transport.write(b"".join(self.conn.send(event) or b"" for event in events))
         self.transport.close()
+
+    def _waits_in_vain(self) -> bool:
+        """Whether nobody but this class waits for what the client sends next."""
+        return self.conn.their_state is h11.IDLE or self._is_answered_early()
+
+    def _is_answered_early(self) -> bool:
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
 
     def _wait(self) -> None:
         self._wait_no_more()
