@@ -4,6 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from reference_markdown import table
+
 from dowse.interfaces.http import errors as http_errors
 from dowse.interfaces.http.openapi import described
 from dowse.interfaces.http.qmd import ROWS as QMD
@@ -23,7 +25,7 @@ def http_page() -> Iterator[str]:
     yield 'error is `{"error": {"code", "message", "hint", "details"}}`. Every route can answer these:'
     yield ""
     everywhere = paths["/api/v1/status"]["get"]["responses"]
-    yield from _table(["status", "why"], [(status, everywhere[status]["description"]) for status in sorted(_QUIET)])
+    yield from table(["status", "why"], [(status, everywhere[status]["description"]) for status in sorted(_QUIET)])
     for tag in document["tags"]:
         yield f"## {tag['description']}"
         yield ""
@@ -53,7 +55,7 @@ def _operation(method: str, path: str, operation: Json) -> Iterator[str]:
             for name, each in schema["properties"].items()
         ]
     if rows:
-        yield from _table(
+        yield from table(
             ["name", "in", "takes", "meaning"],
             [(f"`{name}`" + ("*" if must else ""), place, kind, about) for name, place, kind, about, must in rows],
         )
@@ -110,7 +112,7 @@ def _qmd() -> Iterator[str]:
     yield "The tools of its dialect at the root, with `snake_case` arguments, results as in MCP's"
     yield '`structuredContent`, and errors as `{"detail", "status_code"}`.'
     yield ""
-    yield from _table(
+    yield from table(
         ["route", "what", "takes"],
         [
             (f"{row.method} {row.path}", row.summary, ", ".join(f"`{name}`" for name in row.takes["properties"]))
@@ -125,18 +127,10 @@ def _codes() -> Iterator[str]:
     yield "Beside those of the [error tree](errors.md):"
     yield ""
     found = [getattr(http_errors, name) for name in http_errors.__all__]
-    yield from _table(
+    yield from table(
         ["code", "status", "meaning"],
         [
             (f"`{each.code}`", each.http_status, each.__doc__.splitlines()[0])
             for each in sorted(found, key=lambda each: (each.http_status, each.code))
         ],
     )
-
-
-def _table(header: list[str], rows: list[tuple[object, ...]]) -> Iterator[str]:
-    yield "| " + " | ".join(header) + " |"
-    yield "|" + " --- |" * len(header)
-    for row in rows:
-        yield "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in row) + " |"
-    yield ""
