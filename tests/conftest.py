@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, core, settings
+from hypothesis.vendor import pretty
 
 # The machines that run this are shared: how long something took says nothing about the program.
 settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,6 +35,11 @@ def figure(record_property: Callable[[str, object], None], request: pytest.Fixtu
         record_property("figure", json.dumps({"name": name, "numbers": numbers, "test": test, "slow": is_slow}))
 
     return tell
+
+
+def pytest_collection_finish() -> None:
+    """Let failing examples be shown: schemathesis, wherever it is imported, has Hypothesis print none at all."""
+    core.RepresentationPrinter = pretty.RepresentationPrinter
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

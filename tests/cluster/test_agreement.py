@@ -20,8 +20,8 @@ from dowse.store.opensearch.snapshot import OpenSearchSnapshot
 from dowse.store.opensearch.views import of_kind
 from dowse.store.sqlite import SqliteStore
 from dowse.text.passage import embedding_text, vector_key
-from dowse.types import Draft, Passage, Ranked
-from property.test_filters import NOW, filters, make_drafts
+from dowse.types import Draft, Ranked
+from property.test_filters import NOW, Stored, beside_halves, filters, make_drafts
 from property.test_store_agrees_with_oracle import Stores
 
 CLUSTER = os.environ.get("DOWSE_TEST_CLUSTER", "")
@@ -41,20 +41,21 @@ def view(address: Address) -> Iterator[OpenSearchSnapshot]:
 
 
 @pytest.fixture(scope="module")
-def passages(view: OpenSearchSnapshot) -> list[Passage]:
-    return [passage for info in view.documents() for passage in view.chunks(info.id)]
+def stored(view: OpenSearchSnapshot) -> Stored:
+    return Stored.of(view)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(filters)
+@beside_halves
 def test_the_cluster_selects_what_the_filter_means(
     view: OpenSearchSnapshot,
-    passages: list[Passage],
+    stored: Stored,
     filter: Filter,  # noqa: A002 - the noun of filters
 ) -> None:
     query, holds = query_of(filter, NOW), predicate(filter, NOW)
     if asks_passages(filter):
-        expected = {passage.ref for passage in passages if holds(passage.info, passage.chunk, passage.ordinal)}
+        expected = {passage.ref for passage in stored.passages if holds(passage.info, passage.chunk, passage.ordinal)}
         found = {hit["_source"]["ref"] for hit in view._view.chunks.scan(of_kind("chunk", query), ["ref"], ["ref"])}
     else:
         expected = {info.id.hex for info in view.documents() if holds(info, None, 0)}

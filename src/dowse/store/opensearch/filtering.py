@@ -25,6 +25,9 @@ _FIELD = "facts"
 _BEYOND = "\U0010ffff"
 _PYTHON_ONLY = re.compile(r"\\.|\(\?[>:]|\(\?!/\)(\[(?:\\.|[^\]\\])*\])|\*\?|[\"@<>]", re.DOTALL)
 """What a glob's regular expression has that Lucene spells otherwise."""
+_HALF = re.compile("[\ud800-\udfff]")
+"""Of a surrogate pair: it can neither be sent nor be stored, so it equals nothing. Only order knows where it stands."""
+_AFTER_HALVES = "\ue000"
 
 
 def query_of(filter: Filter, now: datetime | None = None) -> Dsl:  # noqa: A002 - the noun
@@ -62,8 +65,10 @@ def _comparison(compare: Compare, now: datetime) -> Dsl:
 
 
 def _one(field: Field, name: str, op: Operator, given: Scalar, now: datetime) -> Dsl:
-    if isinstance(given, str) and not _sayable(given):
-        return NOTHING
+    if isinstance(given, str) and (half := _HALF.search(given)):
+        if op not in _BESIDE_HALVES:
+            return NOTHING
+        op, given = _BESIDE_HALVES[op], given[: half.start()] + _AFTER_HALVES
     if field.kind == "metadata":
         return _metadata(name, op, given, now)
     if field.kind == "text":
@@ -168,11 +173,6 @@ def _quoted(text: str) -> str:
     return "".join(each if each.isalnum() else f"\\{each}" for each in text)
 
 
-def _sayable(text: str) -> bool:
-    """Whether it can be sent at all; half of a surrogate pair equals nothing that is stored."""
-    return not any("\ud800" <= each <= "\udfff" for each in text)
-
-
 _ORDER: dict[Operator, Callable[[str], dict[str, str]]] = {
     "eq": lambda value: {"gte": value, "lte": value},
     "gt": lambda value: {"gt": value},
@@ -180,6 +180,7 @@ _ORDER: dict[Operator, Callable[[str], dict[str, str]]] = {
     "lt": lambda value: {"lt": value},
     "lte": lambda value: {"lte": value},
 }
+_BESIDE_HALVES: dict[Operator, Operator] = {"gt": "gte", "gte": "gte", "lt": "lt", "lte": "lt"}
 _PERIODS: dict[Operator, Callable[[str, str], dict[str, str]]] = {
     "eq": lambda start, end: {"gte": start, "lt": end},
     "gt": lambda _start, end: {"gte": end},
