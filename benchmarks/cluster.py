@@ -30,6 +30,8 @@ import dowse
 from cluster_workers import measure_workers
 from dowse import Config, Engine, Query
 from dowse.ports import Store
+from dowse.search.asking import Words
+from dowse.search.recall import Legs, recall
 from dowse.store.opensearch import Address, OpenSearchStore
 from dowse.store.opensearch.connection import Connection
 from dowse.store.opensearch.layout import Indexes
@@ -49,6 +51,7 @@ VECTORS = 512  # in one put
 QUERIES = 100
 WARM_UP = 200  # questions before those that count: a server's first ones run before its code is compiled
 COST_CHUNKS = 8_000
+LEASE = 60  # seconds after which nothing is kept any more for replicas that lag
 DEPTH = 100
 MODEL = ModelIdentity("random", "1", DIMS, "none", "f32", 512)
 
@@ -167,7 +170,29 @@ def measure_scale(address: Address, options: argparse.Namespace) -> Figures:
                 copies = 1 + address.replicas if name == "cluster" else 1
                 figures[f"bytes per chunk, {name}, one copy"] = view.stats().bytes_on_disk / options.chunks / copies
             store.close()
+    figures["bytes per chunk, cluster, one copy, merged"] = merged_bytes(address) / options.chunks
     return figures
+
+
+def merged_bytes(address: Address) -> float:
+    """What a copy takes once each shard is one segment.
+
+    What was written is kept as it came until it is flushed and no replica may ask for it any more, and files that were
+    merged until that is flushed, too.
+    """
+    connection, indexes = Connection(address), Indexes.of(address.prefix)
+
+    def settle() -> None:
+        connection.request("POST", f"/{indexes.all}/_refresh")
+        connection.request("POST", f"/{indexes.all}/_flush", params={"force": True})
+        time.sleep(LEASE)
+
+    settle()
+    connection.request("POST", f"/{indexes.all}/_forcemerge", params={"max_num_segments": 1}, timeout=3_600)
+    settle()
+    size = connection.request("GET", f"/{indexes.all}/_stats/store")["_all"]["total"]["store"]["size_in_bytes"]
+    connection.close()
+    return float(size) / (1 + address.replicas)
 
 
 def measure_cost(address: Address, _: argparse.Namespace) -> Figures:
@@ -261,12 +286,9 @@ def ask(store: Store, number: int) -> float:
     vector = vector_of(hashlib.sha256(str(number).encode()).digest()[:16])
     started = time.monotonic()
     with store.snapshot() as view:
-        words = view.lexical(terms, DEPTH, Scope())
-        near = view.nearest(MODEL, vector, DEPTH, Scope())
-        refs = sorted({ref for ref, _ in (*words.hits, *near.hits)})
-        view.lexical_scores(terms, refs)
-        view.cosines(MODEL, vector, refs)
-        view.passages(refs[:10])
+        legs = Legs((Words(tuple(terms), {}, (), 1.0),), MODEL, ((vector, 1.0),))
+        evidence, _ = recall(view, Scope(), legs, DEPTH)
+        view.passages(sorted(evidence["lex"].values)[:10])
     return time.monotonic() - started
 
 

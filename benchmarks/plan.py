@@ -23,7 +23,9 @@ DAYS = 7
 
 def main() -> int:
     """Print the table."""
-    per_chunk = json.loads((RESULTS / "cluster.json").read_text())["scale"]["bytes per chunk, cluster, one copy"]
+    per_chunk = json.loads((RESULTS / "cluster.json").read_text())["scale"][
+        "bytes per chunk, cluster, one copy, merged"
+    ]
     per_second = json.loads((RESULTS / "speed.json").read_text())["passages per CPU-s"]
     in_memory = DIMS * FLOAT + LINKS * LINK
     rows = []

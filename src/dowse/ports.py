@@ -59,6 +59,9 @@ class Snapshot(Protocol):
     neither `found` nor `absent`.
     """
 
+    is_remote: bool
+    """Whether calls wait for other machines, so that two at once take the time of one; then any thread may call."""
+
     memory: dict[str, Any]
     """What was made from this state of the store, for further snapshots of the very same; bounded by whoever fills it.
 

@@ -4,9 +4,9 @@ Several searches by words become one leg, each by its share of what its words co
 meaning too, by their mean beside words, and by the best of them where only meaning is asked.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dowse.ports import Snapshot
 from dowse.records import record
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Legs", "recall"]
 
 Vectors = Sequence[tuple["Vector", float]]
+_One = TypeVar("_One")
+_Other = TypeVar("_Other")
 
 
 @record
@@ -40,20 +42,39 @@ def recall(snapshot: Snapshot, scope: Scope, legs: Legs, depth: int) -> tuple[di
     if not legs.words:
         near, is_all = _by_meaning(snapshot, scope, legs, depth)
         return {"vec": near}, is_all
-    words, no_more_words = _by_words(snapshot, scope, legs.words, depth)
     if any(each.required for each in legs.words):
         # Only what has the phrases' words can answer, whatever else is near.
+        words, no_more_words = _by_words(snapshot, scope, legs.words, depth)
         near, no_more_near = _judged(snapshot, legs, list(words.values)), True
     else:
-        near, no_more_near = _by_meaning(snapshot, scope, legs, depth)
-    by_words, by_meaning = dict(words.values), dict(near.values)
-    by_words |= _word_values(snapshot, legs.words, [ref for ref in by_meaning if ref not in by_words])
-    by_meaning |= _cosines(snapshot, legs, [ref for ref in by_words if ref not in by_meaning])
+        (words, no_more_words), (near, no_more_near) = _both(
+            snapshot,
+            lambda: _by_words(snapshot, scope, legs.words, depth),
+            lambda: _by_meaning(snapshot, scope, legs, depth),
+        )
+    only_near = [ref for ref in near.values if ref not in words.values]
+    only_words = [ref for ref in words.values if ref not in near.values]
+    more_words, more_near = _both(
+        snapshot,
+        lambda: _word_values(snapshot, legs.words, only_near),
+        lambda: _cosines(snapshot, legs, only_words),
+    )
     evidence: dict[LegName, Evidence] = {
-        "lex": Evidence(words.ranked, by_words),
-        "vec": Evidence(near.ranked, by_meaning),
+        "lex": Evidence(words.ranked, {**words.values, **more_words}),
+        "vec": Evidence(near.ranked, {**near.values, **more_near}),
     }
     return evidence, no_more_words and no_more_near
+
+
+def _both(snapshot: Snapshot, one: Callable[[], _One], other: Callable[[], _Other]) -> tuple[_One, _Other]:
+    """What both find: at once where the store is elsewhere, else one after the other."""
+    if not snapshot.is_remote:
+        return one(), other()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as beside:
+        begun = beside.submit(other)
+        return one(), begun.result()
 
 
 def _by_words(snapshot: Snapshot, scope: Scope, words: Sequence[Words], depth: int) -> tuple[Evidence, bool]:

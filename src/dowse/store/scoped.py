@@ -58,6 +58,7 @@ class ScopedSnapshot:
         self._names = collections
         self.notes = snapshot.notes
         self.comparable_scores = snapshot.comparable_scores
+        self.is_remote = snapshot.is_remote
         self.memory: dict[str, Any] = {}  # what others see is no concern of whoever sees these
 
     # Searching

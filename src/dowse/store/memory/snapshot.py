@@ -50,6 +50,7 @@ class MemorySnapshot:
 
     notes: tuple[str, ...] = ()
     comparable_scores = True
+    is_remote = False
 
     def __init__(self, state: State) -> None:
         self._state = state

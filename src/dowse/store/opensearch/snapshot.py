@@ -53,6 +53,7 @@ class OpenSearchSnapshot:
 
     notes: tuple[str, ...] = ()
     comparable_scores = True
+    is_remote = True
 
     def __init__(self, view: View, connection: Connection, indexes: Indexes) -> None:
         self._view = view

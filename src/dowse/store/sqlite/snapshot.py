@@ -68,6 +68,7 @@ class SqliteSnapshot:
     """See `ports.Snapshot`. Made by `SqliteStore.snapshot`, which also ends the transaction."""
 
     comparable_scores = True
+    is_remote = False
 
     def __init__(self, connection: sqlite3.Connection, directory: Path, derived: Derived) -> None:
         self._connection = connection
