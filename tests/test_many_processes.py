@@ -15,6 +15,7 @@ import pytest
 import workers
 from dowse import Query, StoreLockedError
 from dowse.interfaces.daemon.meeting import ask, endpoints
+from dowse.store.sqlite.database import MIGRATIONS, _check_owner, connect_writer
 from soaking import KINDS, Soak
 from workbench import environment_for, facts, files_found, ids, many, open_at, problems, write
 
@@ -58,6 +59,21 @@ def end(process):
 
 
 # Working at the same time
+
+
+def test_an_index_that_comes_into_being_while_it_is_opened_is_no_foreign_one(tmp_path):
+    path = tmp_path / "dowse.db"
+    with closing(sqlite3.connect(path)) as reader:
+        begun = []
+
+        def make_it_now(statement):
+            if "sqlite_schema" in statement and not begun:
+                begun.append(statement)
+                connect_writer(path).close()
+
+        reader.set_trace_callback(make_it_now)
+        assert _check_owner(reader, path) == len(MIGRATIONS)
+        assert begun
 
 
 def test_writers_take_turns_readers_read_on_and_no_document_is_lost(tmp_path):

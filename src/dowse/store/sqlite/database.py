@@ -159,6 +159,11 @@ MIGRATIONS: tuple[str, ...] = (
     """,
 )
 
+_OWNER = """
+    SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), count(*)
+    FROM sqlite_schema
+"""
+"""One statement, so one moment: somebody may be making the index just now."""
 _BUSY_SECONDS = 10.0
 _PAGE = 8_192  # of a new database: texts of a few KB fill pages of 4 KB badly
 
@@ -257,9 +262,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 def _check_owner(connection: sqlite3.Connection, path: Path) -> int:
     """Refuse what is not ours or newer than us; returns the schema version."""
-    owner = connection.execute("PRAGMA application_id").fetchone()[0]
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    owner, version, tables = connection.execute(_OWNER).fetchone()
     if tables and owner != APPLICATION_ID:
         raise StoreCorruptError(
             f"{path} is a database, but not a Dowse index.", hint="Choose another place with --index NAME|PATH."
@@ -269,7 +272,7 @@ def _check_owner(connection: sqlite3.Connection, path: Path) -> int:
             f"The index {path.parent} was written by a newer Dowse (layout {version}; here {len(MIGRATIONS)}).",
             hint="Upgrade Dowse, or choose another index with --index NAME|PATH.",
         )
-    return version
+    return int(version)
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
