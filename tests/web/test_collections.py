@@ -34,6 +34,21 @@ def test_a_folder_is_added_updated_and_removed_with_its_progress_in_sight(visit:
     assert (folder / "later.md").exists()
 
 
+def test_work_that_ends_takes_back_no_question_and_no_focus(visit: Visit):
+    page = visit.open("/?view=collections")
+    cards = page.locator("[data-collection]")
+    cards.first.get_by_role("button", name="Remove").click()
+    keep = cards.first.get_by_role("button", name="Keep it")
+    expect(keep).to_be_focused()
+    before = cards.first.element_handle()
+    page.evaluate("document.getElementById('update-all').click()")
+    expect(page.get_by_role("region", name="Work").locator('[data-state="done"]').first).to_be_visible()
+    page.wait_for_function("card => !card.isConnected", arg=before)
+    expect(keep).to_be_focused()
+    keep.click()
+    expect(cards.first.get_by_role("button", name="Remove")).to_be_focused()
+
+
 def test_what_could_not_be_read_is_listed_with_its_reason(visit: Visit):
     page = visit.open("/?view=collections")
     unread = page.locator("#unread")

@@ -24,10 +24,12 @@ const root = h(
 let status = null;
 let jobs = new Map();
 let alive = false;
+let leaving = null; // the collection of which it is asked whether it shall go
 const follower = makeFollower(onJob);
 
 export function enter() {
   alive = true;
+  leaving = null;
   drawForm();
   return root;
 }
@@ -73,7 +75,15 @@ function drawCards() {
     fill(cards, empty("No collection yet", h("p", {}, "Add a folder below. Your files are only read; the index is a folder of its own.")));
     return;
   }
+  const held = document.activeElement?.closest("[data-collection]")?.dataset.collection;
+  const label = document.activeElement?.textContent;
   fill(cards, status.collections.map(card));
+  if (held) focusOn(held, label); // work that ends draws the cards anew, and may not take the focus away
+}
+
+function focusOn(name, label) {
+  const controls = cards.querySelectorAll(`[data-collection="${CSS.escape(name)}"] :is(a, button)`);
+  [...controls].find((control) => control.textContent === label)?.focus();
 }
 
 function drawWork() {
@@ -84,13 +94,6 @@ function drawWork() {
 
 function card(each) {
   const running = [...jobs.values()].find((job) => job.state === "running" && job.collections?.includes(each.name));
-  const remove = h("button", { type: "button", class: "button bare bad" }, icon("trash"), "Remove");
-  const update = h("button", { type: "button", class: "button" }, icon("refresh"), "Update");
-  const actions = h("div", { class: "actions" }, update, remove);
-  update.disabled = !mayWrite() || Boolean(running);
-  remove.disabled = !mayWrite();
-  update.addEventListener("click", () => start(`/collections/${encodeURIComponent(each.name)}/update`, {}));
-  remove.addEventListener("click", () => confirmRemoval(each, actions));
   return h(
     "article",
     { class: "card collection", data: { collection: each.name } },
@@ -109,17 +112,31 @@ function card(each) {
     ),
     h("p", { class: "faint" }, "Updated ", time(each.updated, { exact: true }) ?? "never"),
     running && jobLine(running, cancel),
-    actions,
+    h("div", { class: "actions" }, leaving === each.name ? removal(each) : actions(each, running)),
   );
 }
 
-function confirmRemoval(each, actions) {
-  const before = [...actions.childNodes];
+function actions(each, running) {
+  const update = h("button", { type: "button", class: "button" }, icon("refresh"), "Update");
+  const remove = h("button", { type: "button", class: "button bare bad" }, icon("trash"), "Remove");
+  update.disabled = !mayWrite() || Boolean(running);
+  remove.disabled = !mayWrite();
+  update.addEventListener("click", () => start(`/collections/${encodeURIComponent(each.name)}/update`, {}));
+  remove.addEventListener("click", () => {
+    leaving = each.name;
+    drawCards();
+    focusOn(each.name, "Keep it");
+  });
+  return [update, remove];
+}
+
+function removal(each) {
   const yes = h("button", { type: "button", class: "button bad" }, `Remove ${each.name}`);
   const no = h("button", { type: "button", class: "button" }, "Keep it");
   no.addEventListener("click", () => {
-    fill(actions, before);
-    before.at(-1).focus();
+    leaving = null;
+    drawCards();
+    focusOn(each.name, "Remove");
   });
   yes.addEventListener("click", async () => {
     yes.disabled = true;
@@ -128,10 +145,10 @@ function confirmRemoval(each, actions) {
       announce(`${each.name} is removed`);
       say(`${each.name} is removed from the index, with ${several(data.documents, "document")}. The files are where they were.`);
     });
+    leaving = null;
     await load();
   });
-  fill(actions, h("p", { class: "faint" }, `${several(each.documents, "document")} leave the index. The files stay.`), yes, no);
-  no.focus();
+  return [h("p", { class: "faint" }, `${several(each.documents, "document")} leave the index. The files stay.`), yes, no];
 }
 
 function drawForm() {
