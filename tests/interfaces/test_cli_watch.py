@@ -196,3 +196,38 @@ def test_after_any_death_the_next_watcher_ends_with_the_index_of_one_that_never_
             each.cleanup(days=0)
         assert problems(engine) == []
         assert facts(engine, with_scores=False) == facts(fresh, with_scores=False)
+
+
+LOSING_WHAT_IS_RAISED = """
+import signal, weakref
+from dowse.ingest.watch import watcher
+from dowse.interfaces.cli import main
+
+class Thing: pass
+
+def turn(self, state):
+    thing = Thing()
+    kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGTERM))
+    del thing
+    print("went on, as if nothing had been raised")
+
+watcher.Watcher._turn = turn
+raise SystemExit(main(["watch"]))
+"""
+
+
+@needs_posix
+def test_a_request_to_end_is_followed_also_where_python_drops_what_its_handler_raises(tmp_path):
+    with open_at(tmp_path) as engine:
+        engine.add_collection(write(tmp_path / "notes", many(1)))
+    ended = subprocess.run(
+        [sys.executable, "-c", LOSING_WHAT_IS_RAISED],
+        env=environment_for(tmp_path),
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+        encoding="utf-8",
+    )
+    assert ended.stdout == "went on, as if nothing had been raised\n"
+    assert ended.stderr == "Watching. Stop with Ctrl-C.\nEnded.\n"
+    assert ended.returncode == 0

@@ -115,15 +115,18 @@ class Watcher:
                 self._heard.put(news, timeout=1.0)
                 return
 
-    def run(self) -> None:
+    def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Watch until told to stop.
+
+        Args:
+            is_over: Asked between turns, for handlers of signals: they must not call `stop`, which takes locks.
 
         Raises:
             ConflictError: somebody else watches this index.
         """
         with claim(self._directory) as state:
             try:
-                while not self._stopped.is_set():
+                while not (self._stopped.is_set() or is_over()):
                     self._turn(state)
             finally:
                 self._follow([])

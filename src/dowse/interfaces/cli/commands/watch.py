@@ -2,10 +2,12 @@
 
 import json
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +31,13 @@ class _Terminated(KeyboardInterrupt):
     """Somebody asked the process to end, in good order."""
 
 
+@dataclass
+class _Ending:
+    """Whether somebody asked for it: Python drops what a handler raises where nobody can catch it."""
+
+    is_asked_for: bool = False
+
+
 @click.command(cls=Command)
 @click.option("-c", "--collection", "names", multiple=True, metavar="NAME", help="Only this one (repeatable).")
 @click.option("--poll", is_flag=True, help="Look at the folders again and again instead of being told of changes.")
@@ -43,10 +52,11 @@ def watch(session: Session, names: Sequence[str], *, poll: bool, no_embed: bool,
     """
     show = _as_json if as_json else _as_text(session)
     try:
-        with session.engine() as engine, _ending_on_signals():
+        with session.engine() as engine, _ending_on_signals() as ending:
             watcher = engine.watcher(names, poll=poll, embed=not no_embed, on_batch=show)
             session.say("Watching. Stop with Ctrl-C.")
-            watcher.run()
+            watcher.run(lambda: ending.is_asked_for)
+        session.say("Ended.")
     except _Terminated:
         session.say("Ended.")
     except KeyboardInterrupt as stop:
@@ -115,18 +125,26 @@ def _moment(milliseconds: int) -> str:
 
 
 @contextmanager
-def _ending_on_signals() -> Iterator[None]:
+def _ending_on_signals() -> Iterator[_Ending]:
     """Let a request to end, or the end of the terminal, stop the watcher as Ctrl-C does."""
+    ending = _Ending()
 
     def end(_number: int, _frame: FrameType | None) -> None:
+        ending.is_asked_for = True
         raise _Terminated
+
+    def dropped(what: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(what.exc_value, _Terminated):  # this one is noted
+            tell_of_dropped(what)
 
     chosen = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
         chosen = []  # signals belong to the main thread
     before = {number: signal.signal(number, end) for number in chosen}
+    tell_of_dropped, sys.unraisablehook = sys.unraisablehook, dropped
     try:
-        yield
+        yield ending
     finally:
+        sys.unraisablehook = tell_of_dropped
         for number, handler in before.items():
             signal.signal(number, handler)
