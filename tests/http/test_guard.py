@@ -251,9 +251,11 @@ class TestLimits:
     def test_a_refused_body_that_comes_in_time_costs_no_connection(self, api):
         with socket.create_connection(("127.0.0.1", api.port), timeout=20) as steady:
             steady.sendall(b"POST /api/v1/search HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 2\r\n\r\n{")
-            assert steady.recv(65_536).startswith(b"HTTP/1.1 421 ")
+            refusal = steady.recv(65_536)
             steady.sendall(b"}GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            assert everything_from(steady).startswith(b"HTTP/1.1 200 ")
+            answers = refusal + everything_from(steady)
+        assert answers.startswith(b"HTTP/1.1 421 ")
+        assert answers.count(b"HTTP/1.1 200 ") == 1
 
     def test_one_client_may_not_ask_all_the_time_and_others_do_not_suffer(self, tmp_path):
         build_index(tmp_path)
