@@ -455,6 +455,27 @@ def test_an_import_that_stops_half_way_leaves_nothing_and_can_be_repeated(tmp_pa
         assert len(files_found(engine, "zebra")) == 12
 
 
+def test_an_import_is_not_searched_before_it_has_its_own_name(tmp_path, exported, monkeypatch):
+    from dowse.store.sqlite import SqliteStore
+
+    shown = []
+    real = {name: getattr(SqliteStore, name) for name in ("put_collection", "rename_collection")}
+
+    def looked_at(name):
+        def act(store, *given):
+            real[name](store, *given)
+            with store.snapshot() as view:
+                shown.extend(each.name for each in view.collections() if each.included)
+
+        return act
+
+    for name in real:
+        monkeypatch.setattr(SqliteStore, name, looked_at(name))
+    with open_at(tmp_path) as engine:
+        engine.import_collection(exported)
+    assert set(shown) == {"notes"}
+
+
 @pytest.mark.parametrize("target", MAKERS)
 @pytest.mark.parametrize("source", MAKERS)
 def test_a_collection_moves_between_all_stores_as_parts_and_as_a_file(tmp_path, source, target, monkeypatch):

@@ -113,8 +113,8 @@ def take_in(
         counts = _fill(store, filling, head, parts, root=root, with_vectors=with_vectors, progress=progress)
         for context in head.contexts:
             store.put_context(replace(context, collection=filling))
-        store.put_collection(replace(made, included=head.collection.included, updated_at=now_ms()))
-        store.rename_collection(filling, name)
+        store.rename_collection(filling, name)  # first: what has the other name is never looked at
+        store.put_collection(replace(made, name=name, included=head.collection.included, updated_at=now_ms()))
     except BaseException:
         with suppress(DowseError):  # what stopped us may stop this too; the next import drops it first
             store.drop_collection(filling)
